@@ -1,0 +1,24 @@
+/* Names of manifests, transactions, deletion files and refs, both ways. Format facts: manifest names. */
+#ifndef CORE_NAMES_H
+#define CORE_NAMES_H
+
+#include <lancet/error.h>
+#include "util/slice.h"
+
+enum manifest_scheme { MANIFEST_V1, MANIFEST_V2, MANIFEST_DETACHED };
+#define MANIFEST_NAME_MAX 40
+#define VERSION_DETACHED_BIT (UINT64_C(1) << 63)
+
+/* False for anything that is no manifest name: temporary, stray, 21 digits, version 0, … */
+bool manifest_name_parse(const char *name, enum manifest_scheme *ret_scheme, uint64_t *ret_version);
+void manifest_name_format(enum manifest_scheme scheme, uint64_t version, char into[MANIFEST_NAME_MAX]);
+
+/* "_deletions/{fragment}-{read_version}-{id}.arrow|bin" */
+#define DELETION_PATH_MAX 96
+void deletion_path_format(uint64_t fragment, uint64_t read_version, uint64_t id, bool is_bitmap,
+                          char into[DELETION_PATH_MAX]);
+/* 16 bytes to "xxxxxxxx-xxxx-…" (36 + NUL). */
+void uuid_format(const uint8_t uuid[16], char into[37]);
+bool uuid_parse(struct slice text, uint8_t uuid[16]);
+
+#endif

@@ -1,0 +1,1 @@
+# The data file reader: its decoders come with the encodings.

@@ -1,0 +1,17 @@
+noinst_LTLIBRARIES += libutil.la
+libutil_la_SOURCES = \
+	src/util/arena.c src/util/arena.h \
+	src/util/buf.c src/util/buf.h \
+	src/util/cursor.c src/util/cursor.h \
+	src/util/error.c \
+	src/util/flatview.c src/util/flatview.h \
+	src/util/jsonw.c src/util/jsonw.h \
+	src/util/log.c src/util/log.h \
+	src/util/macros.c src/util/macros.h \
+	src/util/pballoc.c src/util/pballoc.h \
+	src/util/pbscan.c src/util/pbscan.h \
+	src/util/roaringx.c src/util/roaringx.h \
+	src/util/slice.h \
+	src/util/source.c src/util/source.h \
+	src/util/text.c src/util/text.h
+libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS)

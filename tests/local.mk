@@ -1,0 +1,6 @@
+include tests/unit/local.mk
+include tests/fuzz/local.mk
+include tests/lint/local.mk
+include tests/mount/local.mk
+include tests/interop/local.mk
+include tests/bench/local.mk

@@ -1,0 +1,19 @@
+# One program per unit under test; sources default to tests/unit/NAME.c. Output is TAP.
+unit_tests = \
+	tests/unit/test_error tests/unit/test_cursor tests/unit/test_buf tests/unit/test_arena \
+	tests/unit/test_source tests/unit/test_pbscan tests/unit/test_jsonw tests/unit/test_text \
+	tests/unit/test_roaringx tests/unit/test_flatview
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+EXTRA_DIST += tests/unit/unit.h
+
+LDADD = libtree.la liblancet-all.la $(CHECK_LIBS)
+AM_CPPFLAGS += $(CHECK_CFLAGS) -I$(top_srcdir)/tests/unit \
+	-DUNIT_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
+
+TEST_EXTENSIONS = .sh .py
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(abs_top_srcdir)'; builddir='$(abs_top_builddir)'; \
+	LANCET='$(abs_top_builddir)/lancet'; LANCEFS='$(abs_top_builddir)/lancefs'; \
+	export srcdir builddir LANCET LANCEFS;
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
