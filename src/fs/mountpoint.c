@@ -1,0 +1,146 @@
+/* Mount point checks and unmounting.
+ *
+ * A mount over or inside its own dataset would send the daemon's reads back to itself, so overlap
+ * is refused; all comparisons are by device and inode, walking up from both sides. SPEC sections 2
+ * and 8.
+ */
+#include "mountpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/macros.h"
+
+#define PARENTS_MAX 4096 /* a path can't have more parts */
+
+extern char **environ;
+
+/* realpath of the parent and the last part as it stands: for a directory that can't be looked into.
+ */
+static char *
+resolve_through_parent(const char *path)
+{
+	lancet_autofree char *copy_for_dir = strdup(path);
+	lancet_autofree char *copy_for_base = strdup(path);
+	char *joined = NULL;
+
+	if (copy_for_dir == NULL || copy_for_base == NULL)
+		return NULL;
+	lancet_autofree char *parent = realpath(dirname(copy_for_dir), NULL);
+	const char *slash = parent != NULL && strcmp(parent, "/") == 0 ? "" : "/";
+	if (parent == NULL ||
+		asprintf(&joined, "%s%s%s", parent, slash, basename(copy_for_base)) < 0)
+		return NULL;
+	return joined;
+}
+
+int
+mountpoint_resolve(const char *path, char **ret_path, bool *ret_stale, struct lancet_error *err)
+{
+	struct stat st;
+	char *resolved;
+	bool stale = stat(path, &st) != 0 && errno == ENOTCONN;
+
+	resolved = stale ? resolve_through_parent(path) : realpath(path, NULL);
+	if (resolved == NULL)
+		return lancet_fail_errno(err, "mount point %s", path);
+	if (!stale && !S_ISDIR(st.st_mode)) {
+		free(resolved);
+		return lancet_fail(err, LANCET_INVALID, "mount point %s: not a directory", path);
+	}
+	*ret_path = resolved;
+	*ret_stale = stale;
+	return LANCET_OK;
+}
+
+/* True when `directory` or one of its parents is the directory `wanted`. */
+static bool
+lies_within(const char *directory, const struct stat *wanted)
+{
+	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat here, before = { 0 };
+	bool found = false;
+
+	for (int i = 0; fd >= 0 && i < PARENTS_MAX; i++) {
+		if (fstat(fd, &here) != 0)
+			break;
+		found = here.st_dev == wanted->st_dev && here.st_ino == wanted->st_ino;
+		if (found ||
+			(i > 0 && here.st_dev == before.st_dev && here.st_ino == before.st_ino))
+			break; /* the root is its own parent */
+		before = here;
+		int parent = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = parent;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+int
+mountpoint_check_apart(const char *mountpoint, const char *directory, struct lancet_error *err)
+{
+	struct stat at_mountpoint, at_directory;
+
+	if (stat(mountpoint, &at_mountpoint) != 0)
+		return lancet_fail_errno(err, "mount point %s", mountpoint);
+	if (stat(directory, &at_directory) != 0)
+		return lancet_fail_errno(err, "%s", directory);
+	if (lies_within(mountpoint, &at_directory) || lies_within(directory, &at_mountpoint))
+		return lancet_fail(err, LANCET_INVALID,
+			"mount point %s and %s lie in each other: choose a directory outside, or "
+			"give -o "
+			"overmount",
+			mountpoint, directory);
+	return LANCET_OK;
+}
+
+/* fusermount3 is set-uid: it unmounts for the user who mounted. Its output is dropped, its status
+ * counts. */
+static int
+run_fusermount(const char *mountpoint, bool lazy)
+{
+	char *arguments[] = { "fusermount3", "-u", "-q", "--", (char *)mountpoint, NULL, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int status = -1;
+
+	if (lazy) {
+		arguments[3] = "-z";
+		arguments[4] = "--";
+		arguments[5] = (char *)mountpoint;
+	}
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return -1;
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ) == 0)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	posix_spawn_file_actions_destroy(&actions);
+	return status;
+}
+
+int
+mountpoint_unmount(const char *mountpoint, bool lazy, struct lancet_error *err)
+{
+	if (umount2(mountpoint, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+		return LANCET_OK;
+	if (errno == EPERM) {
+		if (run_fusermount(mountpoint, lazy) == 0)
+			return LANCET_OK;
+		errno = EBUSY;
+	}
+	if (errno == EBUSY)
+		return lancet_fail(err, LANCET_BUSY, "%s is busy", mountpoint);
+	return lancet_fail_errno(err, "unmount %s", mountpoint);
+}

@@ -1,0 +1,69 @@
+/* Errno map, timeouts and failure log of the daemon.
+ *
+ * A failing file is read again and again by tools that walk a tree: the log takes one line per node
+ * and minute, in a small table without locks, where a lost race only costs one more line.
+ */
+#include "reply.h"
+
+#include <errno.h>
+#include <float.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "util/log.h"
+#include "util/macros.h"
+
+#define LOG_SLOTS   256
+#define LOG_SECONDS 60
+
+static _Atomic uint64_t logged_node[LOG_SLOTS];
+static _Atomic int64_t logged_at[LOG_SLOTS];
+
+static bool
+is_worth_a_line(uint64_t node)
+{
+	size_t slot = (node * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (atomic_load_explicit(&logged_node[slot], memory_order_relaxed) == node &&
+		now.tv_sec - atomic_load_explicit(&logged_at[slot], memory_order_relaxed) <
+			LOG_SECONDS)
+		return false;
+	atomic_store_explicit(&logged_node[slot], node, memory_order_relaxed);
+	atomic_store_explicit(&logged_at[slot], now.tv_sec, memory_order_relaxed);
+	return true;
+}
+
+void
+reply_failure(fuse_req_t req, struct tree *tree, uint64_t node, const struct lancet_error *err)
+{
+	if (err->code != LANCET_NOT_FOUND && err->code != LANCET_READ_ONLY &&
+		is_worth_a_line(node)) {
+		char path[512];
+
+		tree_path(tree, node, path, sizeof(path));
+		log_line(LOG_LEVEL_WARNING, "/%s: %s", path, err->text);
+	}
+	fuse_reply_err(req, lancet_error_errno(err));
+}
+
+void
+entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_param)
+{
+	double timeout = entry->immutable ? DBL_MAX : 0;
+
+	*ret_param = (struct fuse_entry_param){
+		.ino = entry->node,
+		.generation = entry->generation,
+		.attr = entry->st,
+		.attr_timeout = timeout,
+		.entry_timeout = timeout,
+	};
+}
+
+void
+reply_attr(fuse_req_t req, const struct tree_entry *entry)
+{
+	fuse_reply_attr(req, &entry->st, entry->immutable ? DBL_MAX : 0);
+}

@@ -1,0 +1,16 @@
+/* Replies to the kernel: one place that turns errors into errnos and entries into timeouts. */
+#ifndef FS_REPLY_H
+#define FS_REPLY_H
+
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
+#include "tree.h"
+
+/* Logs the error's chain (rate-limited per node) and replies its errno. */
+void reply_failure(
+	fuse_req_t req, struct tree *tree, uint64_t node, const struct lancet_error *err);
+void entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_param);
+void reply_attr(fuse_req_t req, const struct tree_entry *entry);
+
+#endif
