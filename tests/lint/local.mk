@@ -5,7 +5,7 @@ lint_scripts = tests/lint/layers tests/lint/budget tests/lint/names tests/lint/e
 EXTRA_DIST += $(lint_scripts) tests/lint/lintlib.py tests/lint/run.sh
 TESTS += tests/lint/run.sh
 
-lint: liblancet.la $(LINT_DEPS)
+lint: all $(LINT_DEPS)
 	srcdir='$(abs_top_srcdir)' builddir='$(abs_top_builddir)' PYTHON='$(PYTHON)' CC='$(CC)' \
 		$(SHELL) $(srcdir)/tests/lint/run.sh
 .PHONY: lint
