@@ -1,9 +1,9 @@
 /* Bounds-checked reading of flatbuffers, as Arrow IPC messages are made of them.
  *
- * Failure is sticky as in a cursor: any reference, vtable, vector or scalar that leaves the buffer sets
- * `bad` in the view, and every read after that gives the default or something absent. The caller checks
- * `bad` once at the end. Nothing here recurses: what is walked, and how deep, is the caller's choice,
- * so references that run in a circle cost no more than the caller's own loop.
+ * Failure is sticky as in a cursor: any reference, vtable, vector or scalar that leaves the buffer
+ * sets `bad` in the view, and every read after that gives the default or something absent. The
+ * caller checks `bad` once at the end. Nothing here recurses: what is walked, and how deep, is the
+ * caller's choice, so references that run in a circle cost no more than the caller's own loop.
  */
 #ifndef UTIL_FLATVIEW_H
 #define UTIL_FLATVIEW_H

@@ -2,9 +2,9 @@
  *
  * Empty objects and arrays are `{}` and `[]`. Text that is valid UTF-8 is written with the shortest
  * escapes (control characters, quote, backslash; NUL as \u0000); text that is not becomes an object
- * {"base64": "…"}, a key that is not becomes "base64:…". Misuse (a value without a key inside an object,
- * unbalanced ends) is an assertion; nesting deeper than JSONW_DEPTH_MAX fails the buf with LANCET_LIMIT,
- * because hostile data may cause it.
+ * {"base64": "…"}, a key that is not becomes "base64:…". Misuse (a value without a key inside an
+ * object, unbalanced ends) is an assertion; nesting deeper than JSONW_DEPTH_MAX fails the buf with
+ * LANCET_LIMIT, because hostile data may cause it.
  */
 #ifndef UTIL_JSONW_H
 #define UTIL_JSONW_H
@@ -28,12 +28,14 @@ void jsonw_finish(struct jsonw *w); /* checks balance, ends with a newline */
 void jsonw_object(struct jsonw *w, const char *key);
 void jsonw_array(struct jsonw *w, const char *key);
 void jsonw_end(struct jsonw *w);
-void jsonw_key_slice(struct jsonw *w, struct slice key); /* a key from data; then a value with key NULL */
+/* A key from data; then comes a value with key NULL. */
+void jsonw_key_slice(struct jsonw *w, struct slice key);
 void jsonw_text(struct jsonw *w, const char *key, const char *value); /* NULL value: null */
 void jsonw_slice(struct jsonw *w, const char *key, struct slice value);
 void jsonw_u64(struct jsonw *w, const char *key, uint64_t value);        /* a number */
 void jsonw_i64(struct jsonw *w, const char *key, int64_t value);         /* a number */
-void jsonw_double(struct jsonw *w, const char *key, double value);       /* shortest that reads back; null if not finite */
+/* The shortest that reads back the same; null if not finite. */
+void jsonw_double(struct jsonw *w, const char *key, double value);
 void jsonw_u64_text(struct jsonw *w, const char *key, uint64_t value);   /* "decimal" */
 void jsonw_i64_text(struct jsonw *w, const char *key, int64_t value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);

@@ -36,12 +36,12 @@ struct pbscan {
 int pbscan_init(struct pbscan *scan, struct source *src, uint64_t offset, uint64_t size,
                 size_t window_max, struct lancet_error *err);
 void pbscan_release(struct pbscan *scan);
-/* *ret_more is false at the end. LANCET_CORRUPT: bad tag, field 0, wire type 3/4/6/7, overlong varint,
- * or content past the end. */
+/* *ret_more is false at the end. LANCET_CORRUPT: bad tag, field 0, wire type 3/4/6/7, overlong
+ * varint, or content past the end. */
 LANCET_MUST_CHECK int pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
                                   struct lancet_error *err);
-/* Bytes of the source within the message, borrowed until the next call on this scan; refills the window
- * when needed. size <= window_max. */
+/* Bytes of the source within the message, borrowed until the next call on this scan; refills the
+ * window when needed. size <= window_max. */
 LANCET_MUST_CHECK int pbscan_bytes(struct pbscan *scan, uint64_t offset, size_t size,
                                    struct slice *ret_bytes, struct lancet_error *err);
 

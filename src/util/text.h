@@ -10,7 +10,8 @@ bool text_to_u64(struct slice text, uint64_t *ret_value);
 void text_put_u64(uint8_t *into, unsigned width, uint64_t value);
 /* The same, but a value that needs more than `width` characters takes them. */
 void buf_put_u64(struct buf *b, unsigned width, uint64_t value);
-/* A text cell of a .tsv: tab, newline, backslash as \t \n \\; padded on the left to width (0 = none). */
+/* A text cell of a .tsv: tab, newline, backslash as \t \n \\; padded on the left to width (0 =
+ * none). */
 void buf_put_cell(struct buf *b, unsigned width, struct slice text);
 /* The number of bytes buf_put_cell would write with width 0. */
 size_t text_cell_size(struct slice text);
@@ -23,13 +24,15 @@ bool text_to_timestamp(struct slice text, int64_t *ret_seconds, int32_t *ret_nan
 
 bool text_is_utf8(struct slice text);
 
-/* File names (SPEC section 3): '/', NUL, '%' and a leading dot are percent-encoded (upper-case hex), the
- * empty name is "%", and an encoded name longer than 255 bytes is its first 200 bytes (never cutting
- * an escape), "%~" and 16 lower-case hex digits of text_hash of the whole encoded name. Result: NUL-terminated, <= 255. */
+/* File names (SPEC section 3): '/', NUL, '%' and a leading dot are percent-encoded (upper-case
+ * hex), the empty name is "%", and an encoded name longer than 255 bytes is its first 200 bytes
+ * (never cutting an escape), "%~" and 16 lower-case hex digits of text_hash of the whole encoded
+ * name. Result: NUL-terminated, <= 255. */
 #define TEXT_NAME_MAX 255
 size_t text_name_encode(struct slice name, char into[TEXT_NAME_MAX + 1]);
-/* Undoes the encoding; false for a hashed (%~) or malformed name, and for any spelling that encoding would
- * not give, so that each thing has one name. The result is appended to `into`; nothing is when false. */
+/* Undoes the encoding; false for a hashed (%~) or malformed name, and for any spelling that
+ * encoding would not give, so that each thing has one name. The result is appended to `into`;
+ * nothing is when false. */
 bool text_name_decode(struct slice name, struct buf *into);
 
 /* A stable 64-bit hash of bytes (FNV-1a with a final mix), the same on every machine and run. */
