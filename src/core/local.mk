@@ -12,7 +12,12 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/core/lancet.pc
 
 core_sources = \
-	src/core/store.h src/core/names.h src/core/version.h src/core/pbtext.h
+	src/core/store.h src/core/names.h src/core/version.h src/core/pbtext.h \
+	src/core/entries.c src/core/entries.h src/core/flags.c src/core/flags.h \
+	src/core/fragment.c src/core/fragment.h src/core/fragment_files.c \
+	src/core/fragment_files.h src/core/manifest.c src/core/manifest.h \
+	src/core/manifest_info.c src/core/manifest_scan.c src/core/pbrest.c src/core/pbrest.h \
+	src/core/schema.c src/core/schema.h src/core/version.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -17,17 +17,21 @@
 struct lancet_base {
 	struct store *store;
 	char *identity; /* lancet_base_identity */
-	dev_t dev;      /* of the root directory: what makes two bases the same */
-	ino_t ino;
 };
 
-/* Bases (dataset.c). The dataset's own base has identity "" (main) or "tree/NAME". base_intern opens an absolute
- * local path or file:// URI; a directory that is the root or a branch of this dataset gives that one's base. */
+/* Bases (bases.c). The dataset's own base has identity "" (main) or "tree/NAME". base_intern opens
+ * an absolute local path or file:// URI; a directory that is the root or lies below it gives the base
+ * with that relative path as its identity ("" or "tree/NAME"), any other one the base with its
+ * resolved absolute path. UNSUPPORTED: not local. */
 const struct lancet_base *dataset_base(struct lancet_dataset *dataset);
 int dataset_base_intern(struct lancet_dataset *dataset, struct lancet_bytes path,
                         const struct lancet_base **ret_base, struct lancet_error *err);
 /* The root's dataset for a branch, itself for main: refs lie there. */
 struct lancet_dataset *dataset_root(struct lancet_dataset *dataset);
+/* How a version keeps its dataset alive. Not lancet_dataset_ref: the dataset's cache holds versions
+ * and is emptied when the last reference of that kind goes; pins only keep the memory. */
+struct lancet_dataset *dataset_pin(struct lancet_dataset *dataset);
+void dataset_unpin(struct lancet_dataset *dataset);
 /* Opens a version's manifest file by number, V2 name first, then V1; CORRUPT when both exist. */
 int dataset_open_manifest(struct lancet_dataset *dataset, uint64_t number, struct source **ret_source,
                           struct stat *ret_stat, char ret_name[40], struct lancet_error *err);
@@ -44,14 +48,14 @@ struct fragment_span {
 struct lancet_version {
 	struct lancet_version_info info;
 	int refs;                       /* atomic */
-	struct lancet_dataset *dataset; /* counted */
+	struct lancet_dataset *dataset; /* pinned: dataset_pin */
 	struct source *file;            /* the whole manifest file, counted */
 	char name[40];
 	uint64_t message_offset;        /* of the Manifest message in file */
 	uint32_t message_size;
 	struct fragment_span *spans;    /* info.fragment_count, by id ascending */
 	struct arena arena;             /* everything small that was decoded at open; frozen afterwards */
-	struct _Lance__Table__Manifest *message; /* without field 2 (fragments); in arena */
+	struct Lance__Table__Manifest *message; /* without field 2 (fragments); in arena */
 	const struct lancet_entry *maps[3];
 	size_t map_counts[3];
 	const struct lancet_base_path *base_paths;
@@ -60,6 +64,16 @@ struct lancet_version {
 	_Atomic(void *) schema, indices, live; /* lazy parts: see schema.c, index_meta.c, live.c */
 	size_t footprint;               /* bytes this snapshot holds, for the cache */
 };
+
+/* Decodes what lancet_version_open found on disk (version_cache.c calls it once for a number at a
+ * time). Takes references of its own on the dataset (dataset_pin) and on file; name and st are
+ * copied. The caller prefixes errors with the file's name. */
+int version_load(struct lancet_dataset *dataset, uint64_t number, struct source *file,
+                 const struct stat *st, const char *name, struct lancet_version **ret_version,
+                 struct lancet_error *err);
+
+/* NULL when the manifest has no such base; the one stored last when it has several. */
+const struct lancet_base_path *version_base_path(const struct lancet_version *version, uint32_t id);
 
 /* Frees of the lazy parts, called by the last unref. NULL is fine. */
 void version_schema_free(void *schema);

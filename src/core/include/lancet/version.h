@@ -27,7 +27,7 @@ struct lancet_version_info {
 	bool has_max_fragment_id;
 	uint32_t max_fragment_id;
 	uint64_t next_row_id;
-	struct lancet_bytes storage_version; /* "2.2"; inferred from the files when absent, "" without any */
+	struct lancet_bytes storage_version; /* "2.2"; when not recorded, from the files or flags */
 	bool has_writer;
 	struct lancet_bytes writer_library, writer_version, writer_prerelease, writer_build;
 	struct lancet_bytes tag, branch, transaction_file; /* empty = absent */
@@ -70,7 +70,8 @@ struct lancet_field {
 	const struct lancet_entry *metadata;
 	size_t metadata_count;
 };
-/* Fields in stored (pre-order) order. CORRUPT: cycle, parent after child; LIMIT: nested too deep. */
+/* Fields in stored order, parents before children: with any other order no version opens. LIMIT: nested
+ * too deep. */
 LANCET_API int lancet_version_fields(lancet_version *version, const struct lancet_field **ret_fields,
                                      size_t *ret_count, struct lancet_error *err);
 

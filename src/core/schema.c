@@ -1,0 +1,188 @@
+/* The schema as a flat list of fields with their depths, made when first asked for.
+ *
+ * The tree is told by parent ids alone, and a parent comes before its children. Old manifests repeat
+ * ids: a parent id then means the first field that has it. Nothing here recurses, so nesting costs
+ * nothing; beyond DEPTH_MAX it is refused because what is made of a schema may recurse.
+ * Format facts: schema.
+ */
+#include "schema.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "entries.h"
+#include "lance/table.pb-c.h"
+#include "util/macros.h"
+#include "util/slice.h"
+#include "version.h"
+
+#define DEPTH_MAX 512u
+#define TOP_LEVEL (-1)
+
+struct schema {
+	struct arena arena;
+	struct lancet_field *fields;
+	size_t count;
+};
+
+struct place {
+	int32_t id;
+	size_t index;
+};
+
+static int
+compare_places(const void *left, const void *right)
+{
+	const struct place *a = left;
+	const struct place *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The first field with the id, or count. */
+static size_t
+find_first(const struct place *places, size_t count, int32_t id)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (places[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && places[low].id == id ? places[low].index : count;
+}
+
+/* For each field the index of its parent, or count at the top level; the caller frees. */
+static int
+find_parents(const Lance__Table__Manifest *manifest, size_t **ret_parents, struct lancet_error *err)
+{
+	size_t count = manifest->n_fields;
+	lancet_autofree struct place *places = calloc(count + 1, sizeof(*places));
+	lancet_autofree size_t *parents = calloc(count + 1, sizeof(*parents));
+
+	if (places == NULL || parents == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "schema: %zu fields", count);
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct place){ manifest->fields[i]->id, i };
+	qsort(places, count, sizeof(*places), compare_places);
+	for (size_t i = 0; i < count; i++) {
+		const Lance__File__Field *field = manifest->fields[i];
+
+		parents[i] = count;
+		if (field->parent_id == TOP_LEVEL)
+			continue;
+		parents[i] = find_first(places, count, field->parent_id);
+		if (parents[i] >= i)
+			return lancet_fail(err, LANCET_CORRUPT,
+			                   "schema: field %" PRId32
+			                   ": its parent %" PRId32 " is not an earlier field",
+			                   field->id, field->parent_id);
+	}
+	*ret_parents = lancet_steal(&parents);
+	return LANCET_OK;
+}
+
+int
+schema_check(const struct Lance__Table__Manifest *manifest, struct lancet_error *err)
+{
+	size_t *parents;
+
+	TRY(find_parents(manifest, &parents, err));
+	free(parents);
+	return LANCET_OK;
+}
+
+static struct lancet_bytes
+bytes_of(ProtobufCBinaryData data)
+{
+	return (struct lancet_bytes){ data.data, data.len };
+}
+
+static int
+fill_field(struct schema *schema, size_t index, size_t parent, const Lance__File__Field *stored,
+           struct lancet_error *err)
+{
+	struct lancet_field *field = &schema->fields[index];
+
+	field->id = stored->id;
+	field->parent_id = stored->parent_id;
+	field->depth = parent == schema->count ? 0 : schema->fields[parent].depth + 1;
+	if (field->depth >= DEPTH_MAX)
+		return lancet_fail(err, LANCET_LIMIT, "schema: field %" PRId32 ": %u levels deep",
+		                   stored->id, DEPTH_MAX);
+	field->name = bytes_of(stored->name);
+	field->logical_type = bytes_of(stored->logical_type);
+	field->nullable = stored->nullable;
+	field->encoding = (uint32_t)stored->encoding;
+	return entries_sort(&schema->arena, stored->metadata, stored->n_metadata, &field->metadata,
+	                    &field->metadata_count, err);
+}
+
+static int
+fill_schema(struct schema *schema, const Lance__Table__Manifest *manifest, struct lancet_error *err)
+{
+	lancet_autofree size_t *parents = NULL;
+
+	TRY(find_parents(manifest, &parents, err));
+	schema->count = manifest->n_fields;
+	schema->fields = arena_zalloc(&schema->arena, schema->count, sizeof(*schema->fields));
+	if (schema->fields == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "schema: %zu fields", schema->count);
+	for (size_t i = 0; i < schema->count; i++)
+		TRY(fill_field(schema, i, parents[i], manifest->fields[i], err));
+	return LANCET_OK;
+}
+
+void
+version_schema_free(void *schema)
+{
+	struct schema *made = schema;
+
+	if (made == NULL)
+		return;
+	arena_release(&made->arena);
+	free(made);
+}
+
+static int
+make_schema(const Lance__Table__Manifest *manifest, struct schema **ret_schema,
+            struct lancet_error *err)
+{
+	struct schema *schema = calloc(1, sizeof(*schema));
+	int rc;
+
+	if (schema == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "schema");
+	rc = fill_schema(schema, manifest, err);
+	if (rc != LANCET_OK) {
+		version_schema_free(schema);
+		return rc;
+	}
+	*ret_schema = schema;
+	return LANCET_OK;
+}
+
+int
+lancet_version_fields(lancet_version *version, const struct lancet_field **ret_fields,
+                      size_t *ret_count, struct lancet_error *err)
+{
+	struct schema *schema = atomic_load(&version->schema);
+	void *before = NULL;
+
+	if (schema == NULL) {
+		TRY(make_schema(version->message, &schema, err));
+		if (!atomic_compare_exchange_strong(&version->schema, &before, schema)) {
+			version_schema_free(schema);
+			schema = before;
+		}
+	}
+	*ret_fields = schema->fields;
+	*ret_count = schema->count;
+	return LANCET_OK;
+}
