@@ -26,16 +26,22 @@ struct lancet_live_file {
 	int code;                  /* LANCET_OK, or why it can't be read (unknown base, hostile path) */
 };
 
-typedef struct lancet_live lancet_live; /* counted, immutable, sorted by path in byte order */
+/* Counted, immutable. Files of the version first, by path in byte order; the tag files ("_refs/…"), which come and go
+ * while the version stays, are behind them, by path too. A reference keeps the version alive. */
+typedef struct lancet_live lancet_live;
 
+/* CORRUPT when what the version needs can't be named completely (a damaged fragment, index section or reuse history, a
+ * hostile path, two files for one place): a copy would be incomplete without a word. The files are found once for a
+ * version; tag files are looked at on each call. */
 LANCET_API int lancet_live_open(lancet_version *version, lancet_live **ret_live,
-                                struct lancet_error *err); /* cached with the version */
+                                struct lancet_error *err);
 LANCET_API lancet_live *lancet_live_ref(lancet_live *live);
 LANCET_API void lancet_live_unref(lancet_live *live);
-LANCET_API size_t lancet_live_count(const lancet_live *live);
+LANCET_API size_t lancet_live_count(const lancet_live *live);     /* all, tag files included */
+LANCET_API size_t lancet_live_ref_start(const lancet_live *live); /* index of the first tag file */
 LANCET_API const struct lancet_live_file *lancet_live_file(const lancet_live *live, size_t index);
 LANCET_API const char *lancet_live_kind_name(enum lancet_live_kind kind); /* blob sidecars: "data" */
-/* False when a file lies in another base (summary's `relocatable` is then "no"). */
+/* False when a file lies in another base (summary's `relocatable` is then "false"). */
 LANCET_API bool lancet_live_relocatable(const lancet_live *live);
 
 /* A rewritten file: exact size, and bytes at any offset. */

@@ -1,0 +1,247 @@
+/* fragments.tsv and files.tsv, rendered a block of lines at a time. SPEC section 4. */
+#include "render.h"
+
+#include <string.h>
+
+#include "util/macros.h"
+#include "util/text.h"
+
+struct column_spec {
+	const char *name;
+	unsigned width; /* of the cells; the header's name may be longer */
+};
+
+static const struct column_spec fragment_columns[] = {
+	{ "fragment", 10 },
+	{ "physical_rows", 10 },
+	{ "deleted_rows", 10 },
+	{ "live_rows", 10 },
+	{ "data_files", 10 },
+	{ "overlays", 10 },
+	{ "bytes", 20 },
+	{ "row_ids", 7 },
+	{ "created_at", 7 },
+	{ "last_updated_at", 7 },
+};
+
+static unsigned
+column_width(const struct column_spec *column)
+{
+	unsigned name = (unsigned)strlen(column->name);
+
+	return name > column->width ? name : column->width;
+}
+
+static void
+put_column(struct buf *out, const struct column_spec *columns, size_t count, size_t at,
+	const char *text)
+{
+	buf_put_cell(out, column_width(&columns[at]), slice_text(text));
+	buf_put_byte(out, at + 1 < count ? '\t' : '\n');
+}
+
+static void
+put_number(struct buf *out, const struct column_spec *columns, size_t count, size_t at,
+	uint64_t value)
+{
+	static const uint64_t widest = UINT64_C(9999999999); /* ten digits */
+
+	if (columns[at].width == 10 && value > widest) {
+		put_column(out, columns, count, at, "-");
+		return;
+	}
+	buf_put_u64(out, column_width(&columns[at]), value);
+	buf_put_byte(out, at + 1 < count ? '\t' : '\n');
+}
+
+/* Recorded sizes; a file without one is looked at, and a lost one counts nothing. */
+static uint64_t
+fragment_bytes(lancet_version *version, const struct lancet_fragment_info *info)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < info->file_count; i++) {
+		const lancet_base *base;
+		lancet_autofree char *path = NULL;
+		struct stat st;
+
+		if (info->files[i].size != 0)
+			total += info->files[i].size;
+		else if (lancet_data_file_path(version, &info->files[i], &base, &path, NULL) ==
+				LANCET_OK &&
+			lancet_base_stat(base, path, &st, NULL) == LANCET_OK)
+			total += (uint64_t)st.st_size;
+	}
+	return total;
+}
+
+static void
+put_fragment(struct buf *out, lancet_version *version, uint64_t ordinal)
+{
+	static const size_t count = ARRAY_SIZE(fragment_columns);
+	const struct column_spec *columns = fragment_columns;
+	struct lancet_fragment_span span;
+	lancet_fragment *fragment = NULL;
+
+	lancet_version_span(version, ordinal, &span);
+	put_number(out, columns, count, 0, span.id);
+	/* A damaged fragment keeps its line; its own files say what is wrong. */
+	if (lancet_fragment_open(version, ordinal, &fragment, NULL) != LANCET_OK) {
+		for (size_t i = 1; i < count; i++)
+			put_column(out, columns, count, i, "-");
+		return;
+	}
+	const struct lancet_fragment_info *info = lancet_fragment_info(fragment);
+	put_number(out, columns, count, 1, info->physical_rows);
+	put_number(out, columns, count, 2, info->deleted_rows);
+	put_number(out, columns, count, 3, info->physical_rows - info->deleted_rows);
+	put_number(out, columns, count, 4, info->file_count);
+	put_number(out, columns, count, 5, info->overlay_count);
+	put_number(out, columns, count, 6, fragment_bytes(version, info));
+	for (size_t i = 0; i < 3; i++)
+		put_column(out, columns, count, 7 + i,
+			lancet_placement_name(info->lineage[i].placement));
+	lancet_fragment_unref(fragment);
+}
+
+static int
+render_fragments(const struct records *records, uint64_t first, size_t count, struct buf *out,
+	struct lancet_error *err)
+{
+	(void)err;
+	for (uint64_t i = first; i < first + count; i++)
+		put_fragment(out, records->state, i);
+	return LANCET_OK;
+}
+
+static void
+release_version(struct records *records)
+{
+	lancet_version_unref(records->state);
+}
+
+static size_t
+fragments_line_size(void)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fragment_columns); i++)
+		size += column_width(&fragment_columns[i]) + 1;
+	return size;
+}
+
+int
+records_fragments_tsv(
+	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+{
+	struct buf header = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fragment_columns); i++)
+		put_column(&header, fragment_columns, ARRAY_SIZE(fragment_columns), i,
+			fragment_columns[i].name);
+	TRY(buf_check(&header, "fragments.tsv", err));
+	*ret_records = (struct records){
+		.header = header,
+		.count = lancet_version_info(ref->version)->fragment_count,
+		.width = fragments_line_size(),
+		.render = render_fragments,
+		.release = release_version,
+		.state = lancet_version_ref(ref->version),
+	};
+	return LANCET_OK;
+}
+
+int
+measure_fragments_tsv(const struct node_ref *ref, uint64_t *ret_size, struct lancet_error *err)
+{
+	(void)err;
+	*ret_size = (lancet_version_info(ref->version)->fragment_count + 1) * fragments_line_size();
+	return LANCET_OK;
+}
+
+static const struct column_spec file_columns[] = {
+	{ "kind", 11 },
+	{ "fragment", 10 },
+	{ "bytes", 20 },
+	{ "base", 10 },
+	{ "path", 0 },
+};
+
+static bool
+file_bytes(const struct lancet_live_file *file, uint64_t *ret_bytes)
+{
+	struct stat st;
+
+	*ret_bytes = file->size;
+	if (file->size != UINT64_MAX)
+		return true;
+	if (file->base == NULL || lancet_base_stat(file->base, file->source_path, &st, NULL) != LANCET_OK)
+		return false;
+	*ret_bytes = (uint64_t)st.st_size;
+	return true;
+}
+
+static void
+put_file(struct buf *out, const struct lancet_live_file *file)
+{
+	static const size_t count = ARRAY_SIZE(file_columns);
+	const struct column_spec *columns = file_columns;
+	uint64_t bytes;
+
+	put_column(out, columns, count, 0, lancet_live_kind_name(file->kind));
+	if (file->has_fragment)
+		put_number(out, columns, count, 1, file->fragment);
+	else
+		put_column(out, columns, count, 1, "-");
+	if (file_bytes(file, &bytes))
+		put_number(out, columns, count, 2, bytes);
+	else
+		put_column(out, columns, count, 2, "-");
+	if (file->has_base)
+		put_number(out, columns, count, 3, file->base_id);
+	else
+		put_column(out, columns, count, 3, "-");
+	buf_put_cell(out, 0, slice_text(file->path));
+	buf_put_byte(out, '\n');
+}
+
+static int
+render_files(const struct records *records, uint64_t first, size_t count, struct buf *out,
+	struct lancet_error *err)
+{
+	(void)err;
+	for (uint64_t i = first; i < first + count; i++)
+		put_file(out, lancet_live_file(records->state, i));
+	return LANCET_OK;
+}
+
+static void
+release_live(struct records *records)
+{
+	lancet_live_unref(records->state);
+}
+
+int
+records_files_tsv(
+	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+{
+	struct buf header = { 0 };
+	lancet_live *live = NULL;
+
+	TRY(lancet_live_open(ref->version, &live, err));
+	for (size_t i = 0; i < 4; i++)
+		put_column(&header, file_columns, ARRAY_SIZE(file_columns), i, file_columns[i].name);
+	buf_put_text(&header, "path\n");
+	if (buf_check(&header, "files.tsv", err) != LANCET_OK) {
+		lancet_live_unref(live);
+		return LANCET_NO_MEMORY;
+	}
+	*ret_records = (struct records){
+		.header = header,
+		.count = lancet_live_count(live),
+		.render = render_files,
+		.release = release_live,
+		.state = live,
+	};
+	return LANCET_OK;
+}
