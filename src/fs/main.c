@@ -52,6 +52,10 @@ static const struct fuse_opt lancefs_options[] = {
 	FLAG_OPTION("allow_root", allow_root, 1),
 	FLAG_OPTION("clean_stale", clean_stale, 1),
 	FLAG_OPTION("overmount", overmount, 1),
+	FLAG_OPTION("noexec", no_exec, 1),
+	FLAG_OPTION("exec", no_exec, 0),
+	FLAG_OPTION("noatime", no_atime, 1),
+	FLAG_OPTION("atime", no_atime, 0),
 	FLAG_OPTION("-f", foreground, 1),
 	FLAG_OPTION("-d", debug, 1),
 	FLAG_OPTION("-s", single_threaded, 1),
@@ -69,11 +73,12 @@ static const struct fuse_opt lancefs_options[] = {
 	IGNORED_OPTION("_netdev"),
 	IGNORED_OPTION("comment="),
 	IGNORED_OPTION("x-"),
-	IGNORED_OPTION("nosuid"), /* fusermount3 adds both by itself; mount(8) passes them for user
-				     mounts */
+	/* A dataset holds neither programs with rights of their own nor devices: libfuse mounts
+	   with nosuid and nodev anyway, and what mount.fuse3 adds for root does not change that. */
+	IGNORED_OPTION("nosuid"),
 	IGNORED_OPTION("nodev"),
-	IGNORED_OPTION("noexec"),
-	IGNORED_OPTION("noatime"),
+	IGNORED_OPTION("suid"),
+	IGNORED_OPTION("dev"),
 	FUSE_OPT_END,
 };
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include <lancet/version.h>
 #include "mountpoint.h"
 #include "ops.h"
+#include "sd.h"
 #include "settings.h"
 #include "tree.h"
 #include "util/log.h"
@@ -202,6 +204,8 @@ serve(struct serving *serving)
 	}
 	rc = run_loop(serving);
 	atomic_store(&serving->finished, 1);
+	/* After a loop that failed nobody would answer the probe: this ends the connection. */
+	fuse_session_unmount(serving->session);
 	pthread_join(probe, NULL);
 	pthread_kill(signals, SIGUSR1);
 	pthread_join(signals, NULL);
@@ -223,6 +227,10 @@ add_session_options(const struct mount_config *config, struct fuse_args *args)
 	rc |= fuse_opt_add_opt_escaped(&options, name);
 	if (config->read_only || config->view != NULL)
 		rc |= fuse_opt_add_opt(&options, "ro");
+	if (config->no_exec)
+		rc |= fuse_opt_add_opt(&options, "noexec");
+	if (config->no_atime)
+		rc |= fuse_opt_add_opt(&options, "noatime");
 	if (config->allow_other || config->allow_root)
 		rc |= fuse_opt_add_opt(
 			&options, config->allow_other ? "allow_other" : "allow_root");
@@ -235,23 +243,53 @@ add_session_options(const struct mount_config *config, struct fuse_args *args)
 	return rc;
 }
 
+/* libfuse's own words go where ours go; its levels are those of syslog. */
+static void __attribute__((format(printf, 2, 0)))
+log_libfuse(enum fuse_log_level level, const char *format, va_list args)
+{
+	char line[512];
+	int size = vsnprintf(line, sizeof(line), format, args);
+
+	if (size <= 0)
+		return;
+	if ((size_t)size >= sizeof(line))
+		size = sizeof(line) - 1;
+	if (line[size - 1] == '\n')
+		line[size - 1] = '\0';
+	log_line(level < FUSE_LOG_ERR ? LOG_LEVEL_ERROR : (enum log_level)level, "libfuse: %s",
+		line);
+}
+
+static int
+fail_to_mount(const struct mount_config *config, struct lancet_error *err)
+{
+	if ((config->allow_other || config->allow_root) && geteuid() != 0)
+		return lancet_fail(err, LANCET_DENIED,
+			"%s can't be mounted on: allow_other and allow_root of an ordinary user "
+			"need "
+			"user_allow_other in /etc/fuse.conf",
+			config->mountpoint);
+	return lancet_fail(err, LANCET_DENIED,
+		"%s can't be mounted on: is /dev/fuse there, may you use it, is the directory "
+		"yours, "
+		"and is fusermount3 installed?",
+		config->mountpoint);
+}
+
 static int
 start_session(struct serving *serving, struct mount_state *state, struct lancet_error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	int rc = LANCET_OK;
 
+	fuse_set_log_func(log_libfuse);
 	if (add_session_options(serving->config, &args) != 0)
 		rc = lancet_fail(err, LANCET_NO_MEMORY, "options: out of memory");
 	else if ((serving->session = fuse_session_new(&args, &tree_ops, sizeof(tree_ops), state)) ==
 		 NULL)
 		rc = lancet_fail(err, LANCET_INVALID, "libfuse refused the mount options");
 	else if (fuse_session_mount(serving->session, serving->config->mountpoint) != 0)
-		rc = lancet_fail(err, LANCET_DENIED,
-			"%s can't be mounted on: is /dev/fuse there, may you use it, and is "
-			"fusermount3 "
-			"installed?",
-			serving->config->mountpoint);
+		rc = fail_to_mount(serving->config, err);
 	fuse_opt_free_args(&args);
 	return rc;
 }
@@ -277,7 +315,6 @@ run_daemon(struct serving *serving)
 			serving, err.code == LANCET_DENIED ? MOUNT_FAILED : MOUNT_SYSTEM, &err);
 	} else {
 		status = serve(serving);
-		fuse_session_unmount(serving->session);
 		log_line(LOG_LEVEL_INFO, "%s is unmounted", config->mountpoint);
 	}
 	if (serving->session != NULL)
@@ -297,6 +334,14 @@ block_signals(struct serving *serving)
 		sigaddset(&serving->signals, numbers[i]);
 	pthread_sigmask(SIG_BLOCK, &serving->signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The daemon notices that its report is not wanted any more, and unmounts. */
+static void
+leave_interrupted(int number)
+{
+	(void)number;
+	_exit(MOUNT_INTERRUPTED);
 }
 
 static int
@@ -332,6 +377,8 @@ run_in_background(struct serving *serving)
 	}
 	if (child > 0) {
 		close(ends[1]);
+		signal(SIGINT, leave_interrupted);
+		signal(SIGTERM, leave_interrupted);
 		return wait_for_report(ends[0]);
 	}
 	close(ends[0]);

@@ -4,6 +4,9 @@
  * open makes an object (fi->fh): a counted snapshot that read touches without any lock. SPEC
  * sections 1 and 6.
  */
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
 #include "ops.h"
 #include "reply.h"
 

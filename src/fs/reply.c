@@ -3,6 +3,9 @@
  * A failing file is read again and again by tools that walk a tree: the log takes one line per node
  * and minute, in a small table without locks, where a lost race only costs one more line.
  */
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
 #include "reply.h"
 
 #include <errno.h>

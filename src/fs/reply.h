@@ -2,15 +2,15 @@
 #ifndef FS_REPLY_H
 #define FS_REPLY_H
 
-#define FUSE_USE_VERSION 312
-#include <fuse_lowlevel.h>
-
 #include "tree.h"
+
+struct fuse_req;
+struct fuse_entry_param;
 
 /* Logs the error's chain (rate-limited per node) and replies its errno. */
 void reply_failure(
-	fuse_req_t req, struct tree *tree, uint64_t node, const struct lancet_error *err);
+	struct fuse_req *req, struct tree *tree, uint64_t node, const struct lancet_error *err);
 void entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_param);
-void reply_attr(fuse_req_t req, const struct tree_entry *entry);
+void reply_attr(struct fuse_req *req, const struct tree_entry *entry);
 
 #endif

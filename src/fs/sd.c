@@ -1,5 +1,5 @@
 /* Readiness datagram of a service manager: one message to the socket that NOTIFY_SOCKET names. */
-#include "mount.h"
+#include "sd.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@ settings_resolve_paths(struct mount_config *config, struct lancet_error *err)
 	config->dataset = dataset;
 
 	if (mountpoint_resolve(config->mountpoint, &mountpoint, &stale, err) != LANCET_OK)
-		return err->code == LANCET_IO ? MOUNT_FAILED : MOUNT_USAGE;
+		return err->code == LANCET_DENIED ? MOUNT_USAGE : MOUNT_FAILED;
 	free(config->mountpoint);
 	config->mountpoint = mountpoint;
 	if (stale && !config->clean_stale) {

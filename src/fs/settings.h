@@ -2,7 +2,7 @@
 #ifndef FS_SETTINGS_H
 #define FS_SETTINGS_H
 
-#include "mount.h"
+#include "mount_config.h"
 #include "tree.h"
 
 /* Makes dataset and mount point absolute before anything changes directory; clears a stale mount
