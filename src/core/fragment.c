@@ -1,8 +1,8 @@
 /* One fragment, decoded from its place in the manifest.
  *
- * The inline sequences may be most of the message: the walk notes where they are and steps over them,
- * the rest goes to protobuf-c. Of the two forms of a sequence the last one stored counts, as for
- * any oneof. Format facts: fragments, row ids and versions.
+ * The inline sequences may be most of the message: the walk notes where they are and steps over
+ * them, the rest goes to protobuf-c. Of the two forms of a sequence the last one stored counts,
+ * as for any oneof. Format facts: fragments, row ids and versions.
  */
 #include "fragment.h"
 
@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "fragment_files.h"
 #include "lance/table.pb-c.h"
 #include "pbrest.h"
 #include "util/macros.h"
@@ -32,8 +31,11 @@ const char *
 lancet_placement_name(enum lancet_placement placement)
 {
 	static const char *const names[] = {
-		[LANCET_INLINE] = "inline",   [LANCET_COLUMN] = "column", [LANCET_DEFAULT] = "default",
-		[LANCET_ADDRESS] = "address", [LANCET_NONE] = "-",
+		[LANCET_INLINE] = "inline",
+		[LANCET_COLUMN] = "column",
+		[LANCET_DEFAULT] = "default",
+		[LANCET_ADDRESS] = "address",
+		[LANCET_NONE] = "-",
 	};
 
 	return names[placement];
@@ -96,8 +98,8 @@ decode(struct lancet_fragment *fragment, struct lancet_error *err)
 	rc = scan_fields(fragment, &scan, &rest, err);
 	pbscan_release(&scan);
 	if (rc == LANCET_OK)
-		rc = pbrest_decode(&rest, &lance__table__data_fragment__descriptor, &fragment->arena,
-		                   &fragment->message, err);
+		rc = pbrest_decode(&rest, &lance__table__data_fragment__descriptor,
+		                   &fragment->arena, &fragment->message, err);
 	buf_release(&rest);
 	return rc;
 }
@@ -114,7 +116,8 @@ fill_lineage(struct lancet_fragment *fragment)
 			lineage[i].placement = i == LANCET_ROW_ID ? LANCET_ADDRESS : LANCET_NONE;
 		else if (lineage[i].placement == LANCET_NONE && i != LANCET_ROW_ID)
 			lineage[i].placement = LANCET_DEFAULT;
-		lineage[i].bytes = lineage[i].placement == LANCET_INLINE ? fragment->lineage[i].size : 0;
+		if (lineage[i].placement == LANCET_INLINE)
+			lineage[i].bytes = fragment->lineage[i].size;
 	}
 }
 

@@ -1,7 +1,8 @@
 /* Inside of a decoded fragment, for the modules of core that read its lineage and describe it.
  *
- * The three inline sequences (fields 5, 7, 9 of DataFragment) may be megabytes: they stay in the manifest
- * file, only their places are kept here. `message` is the rest, in the fragment's own arena.
+ * The three inline sequences (fields 5, 7, 9 of DataFragment) may be megabytes: they stay in the
+ * manifest file, only their places are kept here. `message` is the rest, in the fragment's own
+ * arena.
  */
 #ifndef CORE_FRAGMENT_H
 #define CORE_FRAGMENT_H
@@ -30,8 +31,11 @@ struct lancet_fragment {
 	size_t footprint;        /* bytes this fragment holds */
 };
 
-/* Counts of fragments whose manifest did not record them (old writers). Called while the fragment is opened,
- * with everything of info but the asked for count in place. */
+/* Fills files, overlays and deletion of info from fragment->message (fragment_files.c). */
+int fragment_files_fill(struct lancet_fragment *fragment, struct lancet_error *err);
+
+/* Counts of fragments whose manifest did not record them (old writers). Called while the fragment
+ * is opened, with everything of info but the asked for count in place. */
 /* Rows of the first data file (physical, deleted ones included). */
 int fragment_physical_rows(struct lancet_fragment *fragment, uint64_t *ret_rows,
                            struct lancet_error *err);

@@ -1,10 +1,10 @@
 /* The files that a fragment names, and where they are.
  *
- * Paths come from disk: each is checked before anything is opened by it. A data file lies below data/ of a
- * dataset, or right in a base that is no dataset. Format facts: data files, deletion files, overlays,
- * base paths.
+ * Paths come from disk: each is checked before anything is opened by it. A data file lies below
+ * data/ of a dataset, or right in a base that is no dataset. Format facts: data files, deletion
+ * files, overlays, base paths.
  */
-#include "fragment_files.h"
+#include "fragment.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,14 +41,18 @@ fill_coverage(struct arena *arena, const Lance__Table__DataOverlayFile *stored,
 	const ProtobufCBinaryData *bitmaps = NULL;
 	struct lancet_bytes *coverage;
 
-	if (stored->coverage_case == LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_SHARED_OFFSET_BITMAP) {
+	switch (stored->coverage_case) {
+	case LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_SHARED_OFFSET_BITMAP:
 		overlay->shared = true;
 		overlay->coverage_count = 1;
 		bitmaps = &stored->shared_offset_bitmap;
-	} else if (stored->coverage_case ==
-	           LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_FIELD_COVERAGE) {
+		break;
+	case LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_FIELD_COVERAGE:
 		overlay->coverage_count = stored->field_coverage->n_offset_bitmaps;
 		bitmaps = stored->field_coverage->offset_bitmaps;
+		break;
+	default:
+		break;
 	}
 	coverage = arena_zalloc(arena, overlay->coverage_count, sizeof(*coverage));
 	if (coverage == NULL)
@@ -149,7 +153,8 @@ fragment_files_fill(struct lancet_fragment *fragment, struct lancet_error *err)
 	return fill_deletion(&fragment->info, message->deletion_file, err);
 }
 
-/* True when the files of this base lie as in a dataset. A base that doesn't exist fails elsewhere. */
+/* True when the files of this base lie as in a dataset. A base that doesn't exist fails
+ * elsewhere. */
 static bool
 is_dataset(const struct lancet_version *version, bool has_base, uint32_t base_id)
 {
@@ -195,7 +200,8 @@ lancet_deletion_file_path(lancet_fragment *fragment, const lancet_base **ret_bas
 	if (!fragment->info.has_deletion_file)
 		return lancet_fail(err, LANCET_NOT_FOUND, "fragment %" PRIu64 ": no deletion file",
 		                   fragment->info.id);
-	TRY(lancet_version_base(fragment->version, deletion->has_base, deletion->base_id, &base, err));
+	TRY(lancet_version_base(fragment->version, deletion->has_base, deletion->base_id, &base,
+	                        err));
 	if (!is_dataset(fragment->version, deletion->has_base, deletion->base_id))
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "deletion file of fragment %" PRIu64 ": base %" PRIu32

@@ -13,11 +13,27 @@ pkgconfig_DATA = src/core/lancet.pc
 
 core_sources = \
 	src/core/store.h src/core/names.h src/core/version.h src/core/pbtext.h \
+	src/core/store.c src/core/store_local.c src/core/store_follow.c src/core/store_follow.h \
+	src/core/store_trace.c src/core/store_fault.c src/core/names.c \
+	src/core/dataset.c src/core/dataset.h src/core/base.c src/core/bases.c \
+	src/core/version_list.c src/core/latest.c src/core/version_cache.c \
+	src/core/ref_file.c src/core/refs.c src/core/refs.h \
+	src/core/refs_branch.c \
+	src/core/fieldnames.c src/core/fieldnames.h src/core/fragment_json.c \
+	src/core/index_coverage.c src/core/index_files.c src/core/index_json.c \
+	src/core/index_meta.c src/core/index_set.h src/core/jsondoc.c src/core/jsondoc.h \
+	src/core/manifest_json.c src/core/operations.c src/core/operations.h \
+	src/core/pbjson.c src/core/pbjson.h src/core/pbjson_fields.c src/core/pbjson_fields.h \
+	src/core/pbjson_parts.c src/core/pbjson_parts.h src/core/pbunpack.c src/core/pbunpack.h \
+	src/core/transaction.c src/core/transaction.h src/core/transaction_json.c \
 	src/core/entries.c src/core/entries.h src/core/flags.c src/core/flags.h \
 	src/core/fragment.c src/core/fragment.h src/core/fragment_files.c \
-	src/core/fragment_files.h src/core/manifest.c src/core/manifest.h \
+	src/core/manifest.c src/core/manifest.h \
 	src/core/manifest_info.c src/core/manifest_scan.c src/core/pbrest.c src/core/pbrest.h \
-	src/core/schema.c src/core/schema.h src/core/version.c
+	src/core/schema.c src/core/schema.h src/core/schema_json.c src/core/version.c src/core/version_rows.c \
+	src/core/live.c src/core/live.h src/core/live_blobs.c src/core/live_files.c \
+	src/core/live_reuse.c src/core/live_rewrite.c src/core/pbedit.c src/core/pbedit.h \
+	src/core/splice.c src/core/splice.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -1,8 +1,8 @@
 /* Opens a version: frame, fragments' places, and everything small.
  *
- * The last 64 KiB are read at once: they hold the footer and nearly always the whole message. A larger
- * message is walked through a window, so that neither its size nor what it holds inline is paid for.
- * Format facts: manifest file layout, Manifest message; writing.md 51 (torn manifests).
+ * The last 64 KiB are read at once: they hold the footer and nearly always the whole message. A
+ * larger message is walked through a window, so that neither its size nor what it holds inline is
+ * paid for. Format facts: manifest file layout, Manifest message; writing.md 51 (torn manifests).
  */
 #include "manifest.h"
 
@@ -45,8 +45,8 @@ manifest_footer_parse(struct slice footer, uint64_t file_size, uint64_t *ret_pre
 	size = file_size - MANIFEST_FOOTER_SIZE;
 	if (size < MANIFEST_PREFIX_SIZE || offset > size - MANIFEST_PREFIX_SIZE)
 		return lancet_fail(err, LANCET_CORRUPT,
-		                   "footer: position %" PRIu64 ", file has %" PRIu64 " bytes", offset,
-		                   file_size);
+		                   "footer: position %" PRIu64 ", file has %" PRIu64 " bytes",
+		                   offset, file_size);
 	size -= offset + MANIFEST_PREFIX_SIZE;
 	if (size > UINT32_MAX)
 		return lancet_fail(err, LANCET_CORRUPT, "message of %" PRIu64 " bytes", size);

@@ -9,9 +9,9 @@
 #define MANIFEST_FOOTER_SIZE 16u
 #define MANIFEST_PREFIX_SIZE 4u
 
-/* Where a manifest file says its message is. `file_size` is of the whole file, `footer` its last 16 bytes
- * (fewer when the file is shorter). Leaves *ret_size at what the message must have: the footer's
- * position and the end of the file decide it, the length prefix has to agree. */
+/* Where a manifest file says its message is. `file_size` is of the whole file, `footer` its last
+ * 16 bytes (fewer when the file is shorter). Leaves *ret_size at what the message must have: the
+ * footer's position and the end of the file decide it, the length prefix has to agree. */
 int manifest_footer_parse(struct slice footer, uint64_t file_size, uint64_t *ret_prefix_offset,
                           uint32_t *ret_size, struct lancet_error *err);
 
@@ -27,8 +27,9 @@ struct manifest_scan {
 	bool unsorted;
 };
 
-/* Walks the message from scan->at on. CORRUPT when the frame of a field is damaged, or a fragment's id; other
- * damage inside of a fragment is left to who opens that one. UNSUPPORTED: a fragment tree. */
+/* Walks the message from scan->at on. CORRUPT when the frame of a field is damaged, or a
+ * fragment's id; other damage inside of a fragment is left to who opens that one. UNSUPPORTED: a
+ * fragment tree. */
 int manifest_scan_run(struct manifest_scan *found, struct pbscan *scan, struct lancet_error *err);
 void manifest_scan_release(struct manifest_scan *found);
 

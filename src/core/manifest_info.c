@@ -79,9 +79,11 @@ fill_info(struct lancet_version_info *info, const Lance__Table__Manifest *messag
 		info->max_fragment_id = message->max_fragment_id;
 	}
 	info->next_row_id = message->next_row_id;
-	info->storage_version = message->data_format != NULL && message->data_format->version.len > 0 ?
-		bytes_of(message->data_format->version) :
-		inferred_storage_version(found, message->reader_feature_flags);
+	if (message->data_format != NULL && message->data_format->version.len > 0)
+		info->storage_version = bytes_of(message->data_format->version);
+	else
+		info->storage_version =
+			inferred_storage_version(found, message->reader_feature_flags);
 	fill_writer(info, message->writer_version);
 	info->tag = bytes_of(message->tag);
 	if (message->branch_presence_case != 0)

@@ -1,8 +1,8 @@
 /* Finds the fragments of a manifest without decoding them.
  *
- * Of each fragment only the few numbers are looked at that listings and sums need; long fields, such as
- * inline row ids, are stepped over and never read. Nested messages are walked with the same window as
- * the manifest itself: the walk goes on to the byte where the outer field ends.
+ * Of each fragment only the few numbers are looked at that listings and sums need; long fields,
+ * such as inline row ids, are stepped over and never read. Nested messages are walked with the
+ * same window as the manifest itself: the walk goes on to the byte where the outer field ends.
  * Format facts: Manifest message, fragments.
  */
 #include "manifest.h"
@@ -167,8 +167,9 @@ add_fragment(struct manifest_scan *found, struct pbscan *scan, const struct pb_f
 	int rc;
 
 	if (field->wire != PB_BYTES)
-		return lancet_fail(err, LANCET_CORRUPT, "fragment at byte %" PRIu64 ": wire type %d",
-		                   field->start, (int)field->wire);
+		return lancet_fail(err, LANCET_CORRUPT,
+		                   "fragment at byte %" PRIu64 ": wire type %d", field->start,
+		                   (int)field->wire);
 	scan->at = field->offset;
 	rc = scan_fragment(found, scan, field->end, &numbers, err);
 	if (rc != LANCET_OK && rc != LANCET_CORRUPT)

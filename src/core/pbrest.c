@@ -4,11 +4,6 @@
 #include "pbrest.h"
 
 #include "util/macros.h"
-#include "util/pballoc.h"
-
-/* Messages cost 3 to 5 times their bytes when decoded, empty sub-messages up to 89 times. */
-#define ARENA_PER_BYTE  32u
-#define ARENA_BASE_SIZE (64u * 1024)
 
 int
 pbrest_add(struct buf *rest, struct pbscan *scan, const struct pb_field *field,
@@ -35,20 +30,6 @@ int
 pbrest_decode(const struct buf *rest, const ProtobufCMessageDescriptor *type, struct arena *arena,
               void *ret_message, struct lancet_error *err)
 {
-	ProtobufCAllocator allocator = pb_allocator(arena);
-	ProtobufCMessage *message;
-
 	TRY(buf_check(rest, type->short_name, err));
-	arena->limit = ARENA_PER_BYTE * rest->size + ARENA_BASE_SIZE;
-	message = protobuf_c_message_unpack(type, &allocator, rest->size,
-	                                    rest->size == 0 ? (const uint8_t *)"" : rest->data);
-	if (message == NULL && arena->full)
-		return lancet_fail(err, LANCET_LIMIT,
-		                   "%s: %zu bytes decode to more than %zu or there is no memory",
-		                   type->short_name, rest->size, arena->limit);
-	if (message == NULL)
-		return lancet_fail(err, LANCET_CORRUPT, "%s: not decodable", type->short_name);
-	arena->limit = 0;
-	*(void **)ret_message = message;
-	return LANCET_OK;
+	return pb_unpack(type, buf_slice(rest), arena, ret_message, err);
 }

@@ -1,9 +1,9 @@
 /* The schema as a flat list of fields with their depths, made when first asked for.
  *
- * The tree is told by parent ids alone, and a parent comes before its children. Old manifests repeat
- * ids: a parent id then means the first field that has it. Nothing here recurses, so nesting costs
- * nothing; beyond DEPTH_MAX it is refused because what is made of a schema may recurse.
- * Format facts: schema.
+ * The tree is told by parent ids alone, and a parent comes before its children. Old manifests
+ * repeat ids: a parent id then means the first field that has it. Nothing here recurses, so
+ * nesting costs nothing; beyond DEPTH_MAX it is refused because what is made of a schema may
+ * recurse. Format facts: schema.
  */
 #include "schema.h"
 

@@ -6,8 +6,8 @@
 
 struct Lance__Table__Manifest;
 
-/* CORRUPT unless each field's parent is an earlier field: with another order there is no tree, and the
- * version can't be opened. */
+/* CORRUPT unless each field's parent is an earlier field: with another order there is no tree,
+ * and the version can't be opened. */
 int schema_check(const struct Lance__Table__Manifest *manifest, struct lancet_error *err);
 
 #endif

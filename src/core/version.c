@@ -1,7 +1,7 @@
 /* A version's getters, and its end.
  *
- * A version is immutable; what is made later hangs in slots that are set once (schema, indices, live
- * files) and is freed here with the last reference.
+ * A version is immutable; what is made later hangs in slots that are set once (schema, indices,
+ * live files) and is freed here with the last reference.
  */
 #include "version.h"
 
@@ -70,8 +70,8 @@ lancet_version_manifest_read(lancet_version *version, uint64_t offset, size_t si
 {
 	if (offset > version->message_size || size > version->message_size - offset)
 		return lancet_fail(err, LANCET_INVALID,
-		                   "%zu bytes at %" PRIu64 " of a manifest of %" PRIu32 " bytes", size,
-		                   offset, version->message_size);
+		                   "%zu bytes at %" PRIu64 " of a manifest of %" PRIu32 " bytes",
+		                   size, offset, version->message_size);
 	return source_read_at(version->file, version->message_offset + offset, size, into, err);
 }
 
@@ -127,7 +127,8 @@ lancet_version_base(lancet_version *version, bool has_base, uint32_t base_id,
 	}
 	path = version_base_path(version, base_id);
 	if (path == NULL)
-		return lancet_fail(err, LANCET_CORRUPT, "base %" PRIu32 ": not in the manifest", base_id);
+		return lancet_fail(err, LANCET_CORRUPT, "base %" PRIu32 ": not in the manifest",
+		                   base_id);
 	rc = dataset_base_intern(version->dataset, path->path, ret_base, err);
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "base %" PRIu32, base_id);
 }
@@ -180,11 +181,11 @@ version_section_load(struct lancet_version *version, uint64_t offset, uint64_t s
 	size = load_u32(prefix);
 	if (size > end - SECTION_PREFIX_SIZE - offset)
 		return lancet_fail(err, LANCET_CORRUPT,
-		                   "section of %" PRIu32 " bytes at byte %" PRIu64 " of %" PRIu64, size,
-		                   offset, end);
+		                   "section of %" PRIu32 " bytes at byte %" PRIu64 " of %" PRIu64,
+		                   size, offset, end);
 	if (size > size_max)
-		return lancet_fail(err, LANCET_LIMIT, "section of %" PRIu32 " bytes, limit %" PRIu64,
-		                   size, size_max);
+		return lancet_fail(err, LANCET_LIMIT,
+		                   "section of %" PRIu32 " bytes, limit %" PRIu64, size, size_max);
 	TRY(source_load(version->file, offset + SECTION_PREFIX_SIZE, size, ret_data, err));
 	*ret_size = size;
 	return LANCET_OK;

@@ -1,7 +1,8 @@
 /* Inside of a dataset and of a version snapshot, for the modules of core.
  *
- * A version is immutable once lancet_version_open returned it. Parts made later (schema, indices, live files) are
- * built privately and published by compare-and-swap into a `_Atomic(void *)` slot; the loser frees its copy.
+ * A version is immutable once lancet_version_open returned it. Parts made later (schema,
+ * indices, live files) are built privately and published by compare-and-swap into a
+ * `_Atomic(void *)` slot; the loser frees its copy.
  */
 #ifndef CORE_VERSION_H
 #define CORE_VERSION_H
@@ -19,10 +20,10 @@ struct lancet_base {
 	char *identity; /* lancet_base_identity */
 };
 
-/* Bases (bases.c). The dataset's own base has identity "" (main) or "tree/NAME". base_intern opens
- * an absolute local path or file:// URI; a directory that is the root or lies below it gives the base
- * with that relative path as its identity ("" or "tree/NAME"), any other one the base with its
- * resolved absolute path. UNSUPPORTED: not local. */
+/* Bases (bases.c). The dataset's own base has identity "" (main) or "tree/NAME". base_intern
+ * opens an absolute local path or file:// URI; a directory that is the root or lies below it
+ * gives the base with that relative path as its identity ("" or "tree/NAME"), any other one the
+ * base with its resolved absolute path. UNSUPPORTED: not local. */
 const struct lancet_base *dataset_base(struct lancet_dataset *dataset);
 int dataset_base_intern(struct lancet_dataset *dataset, struct lancet_bytes path,
                         const struct lancet_base **ret_base, struct lancet_error *err);
@@ -33,8 +34,9 @@ struct lancet_dataset *dataset_root(struct lancet_dataset *dataset);
 struct lancet_dataset *dataset_pin(struct lancet_dataset *dataset);
 void dataset_unpin(struct lancet_dataset *dataset);
 /* Opens a version's manifest file by number, V2 name first, then V1; CORRUPT when both exist. */
-int dataset_open_manifest(struct lancet_dataset *dataset, uint64_t number, struct source **ret_source,
-                          struct stat *ret_stat, char ret_name[40], struct lancet_error *err);
+int dataset_open_manifest(struct lancet_dataset *dataset, uint64_t number,
+                          struct source **ret_source, struct stat *ret_stat, char ret_name[40],
+                          struct lancet_error *err);
 
 /* 24 bytes a fragment: the index of a version that was not decoded. */
 struct fragment_span {
@@ -54,11 +56,12 @@ struct lancet_version {
 	uint64_t message_offset;        /* of the Manifest message in file */
 	uint32_t message_size;
 	struct fragment_span *spans;    /* info.fragment_count, by id ascending */
-	struct arena arena;             /* everything small that was decoded at open; frozen afterwards */
+	struct arena arena;             /* all small parts, decoded at open; then frozen */
 	struct Lance__Table__Manifest *message; /* without field 2 (fragments); in arena */
 	const struct lancet_entry *maps[3];
 	size_t map_counts[3];
 	const struct lancet_base_path *base_paths;
+	bool counts_missing;            /* a fragment's row counts were not recorded */
 	bool has_index_section, has_transaction_section;
 	uint64_t index_section, transaction_section; /* offsets of the length prefixes in file */
 	_Atomic(void *) schema, indices, live; /* lazy parts: see schema.c, index_meta.c, live.c */
@@ -80,7 +83,8 @@ void version_schema_free(void *schema);
 void version_indices_free(void *indices);
 void version_live_free(void *live);
 
-/* A section "u32 length | message" of the manifest file; CORRUPT when it passes the end. *ret_data is allocated. */
+/* A section "u32 length | message" of the manifest file; CORRUPT when it passes the end.
+ * *ret_data is allocated. */
 int version_section_load(struct lancet_version *version, uint64_t offset, uint64_t size_max,
                          uint8_t **ret_data, size_t *ret_size, struct lancet_error *err);
 

@@ -37,6 +37,10 @@ struct lancet_version_info {
 };
 LANCET_API const struct lancet_version_info *lancet_version_info(const lancet_version *version);
 
+/* Exact totals. Where the manifest did not record them (old writers), the data and deletion files are asked. */
+LANCET_API int lancet_version_rows(lancet_version *version, uint64_t *ret_physical,
+                                   uint64_t *ret_deleted, struct lancet_error *err);
+
 /* Manifest message: its bytes as stored (from a counted range of the manifest file). */
 LANCET_API uint64_t lancet_version_manifest_size(const lancet_version *version); /* bytes */
 LANCET_API int lancet_version_manifest_read(lancet_version *version, uint64_t offset, size_t size,
