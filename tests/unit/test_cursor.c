@@ -96,7 +96,8 @@ START_TEST(slices_order_like_memcmp_with_prefixes_first)
 END_TEST
 
 UNIT_MAIN("cursor", UNIT_TEST(integers_are_little_endian),
-          UNIT_TEST(a_read_past_the_end_is_sticky_and_gives_zero), UNIT_TEST(huge_sizes_do_not_wrap),
+          UNIT_TEST(a_read_past_the_end_is_sticky_and_gives_zero),
+          UNIT_TEST(huge_sizes_do_not_wrap),
           UNIT_TEST(an_empty_slice_without_address_can_be_read),
           UNIT_LOOP(varints_have_at_most_ten_bytes_and_64_bits, varints),
           UNIT_TEST(slices_order_like_memcmp_with_prefixes_first))

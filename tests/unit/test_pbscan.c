@@ -1,4 +1,5 @@
-/* Walking a message: values as the protobuf encoding defines them, contents skipped, lies refused. */
+/* Walking a message: values as the protobuf encoding defines them, contents skipped, lies
+ * refused. */
 #include "unit.h"
 
 #include "util/buf.h"
@@ -148,7 +149,8 @@ START_TEST(a_lie_is_corrupt_and_gives_no_field)
 	struct pbscan scan;
 	bool more = false;
 
-	ck_assert_msg(pbmem_next(&mem, &field, &more, &err) == LANCET_CORRUPT, "%s", lies[_i].label);
+	ck_assert_msg(pbmem_next(&mem, &field, &more, &err) == LANCET_CORRUPT, "%s",
+	              lies[_i].label);
 	ck_assert_str_ne(err.text, "");
 	ck_assert_int_eq(pbscan_init(&scan, &counting.base, 0, lies[_i].size, 0, NULL), LANCET_OK);
 	ck_assert_int_eq(pbscan_next(&scan, &field, &more, NULL), LANCET_CORRUPT);
@@ -174,7 +176,8 @@ START_TEST(content_may_not_leave_the_message_though_the_source_goes_on)
 	pbscan_release(&scan);
 	ck_assert_int_eq(pbscan_init(&scan, &counting.base, 1, sizeof(sample), 0, NULL),
 	                 LANCET_CORRUPT);
-	ck_assert_int_eq(pbscan_init(&scan, &counting.base, UINT64_MAX, 1, 0, NULL), LANCET_CORRUPT);
+	ck_assert_int_eq(pbscan_init(&scan, &counting.base, UINT64_MAX, 1, 0, NULL),
+	                 LANCET_CORRUPT);
 }
 END_TEST
 

@@ -104,7 +104,7 @@ START_TEST(every_cut_and_every_extra_byte_is_refused)
 
 	serialize(bitmap, &b);
 	for (size_t size = 0; size < b.size; size += 1 + size / 50) {
-		uint8_t *exact = malloc(size == 0 ? 1 : size); /* so that a sanitizer sees overruns */
+		uint8_t *exact = malloc(size == 0 ? 1 : size); /* a sanitizer sees overruns */
 
 		memcpy(exact, b.data, size);
 		ck_assert_int_eq(roaringx_load(slice_of(exact, size), ANY_VALUE, ANY_VALUE, &loaded,
@@ -157,11 +157,13 @@ static const struct {
 } shapes[] = {
 	{ "empty set", BYTES(PLAIN("\0")), LANCET_OK },
 	{ "one value", BYTES(PLAIN("\1") "\0\0\0\0" "\x10\0\0\0" "\7\0"), LANCET_OK },
-	{ "ten values in a run", BYTES(RUNS("\0", "\1") "\0\0\x09\0" "\1\0" "\0\0\x09\0"), LANCET_OK },
+	{ "ten values in a run", BYTES(RUNS("\0", "\1") "\0\0\x09\0" "\1\0" "\0\0\x09\0"),
+	  LANCET_OK },
 	{ "two runs that touch", BYTES(RUNS("\0", "\1") "\0\0\3\0" "\2\0" "\0\0\1\0" "\2\0\1\0"),
 	  LANCET_OK },
 	{ "run up to 65535", BYTES(RUNS("\0", "\1") "\0\0\0\0" "\1\0" "\xff\xff\0\0"), LANCET_OK },
-	{ "run past 65535", BYTES(RUNS("\0", "\1") "\0\0\1\0" "\1\0" "\xff\xff\1\0"), LANCET_CORRUPT },
+	{ "run past 65535", BYTES(RUNS("\0", "\1") "\0\0\1\0" "\1\0" "\xff\xff\1\0"),
+	  LANCET_CORRUPT },
 	{ "runs overlap", BYTES(RUNS("\0", "\1") "\0\0\3\0" "\2\0" "\0\0\1\0" "\1\0\1\0"),
 	  LANCET_CORRUPT },
 	{ "runs descend", BYTES(RUNS("\0", "\1") "\0\0\3\0" "\2\0" "\4\0\1\0" "\0\0\1\0"),
@@ -170,10 +172,12 @@ static const struct {
 	  LANCET_CORRUPT },
 	{ "no runs in a run container", BYTES(RUNS("\0", "\1") "\0\0\0\0" "\0\0"), LANCET_CORRUPT },
 	{ "array in a bitmap with runs", BYTES(RUNS("\0", "\0") "\0\0\0\0" "\7\0"), LANCET_OK },
-	{ "offsets where there are none", BYTES(RUNS("\0", "\1") "\0\0\0\0" "\x0d\0\0\0" "\1\0" "\7\0\0\0"),
+	{ "offsets where there are none",
+	  BYTES(RUNS("\0", "\1") "\0\0\0\0" "\x0d\0\0\0" "\1\0" "\7\0\0\0"),
 	  LANCET_CORRUPT },
 	{ "wrong offset", BYTES(PLAIN("\1") "\0\0\0\0" "\x11\0\0\0" "\7\0"), LANCET_CORRUPT },
-	{ "values descend", BYTES(PLAIN("\1") "\0\0\2\0" "\x10\0\0\0" "\3\0\2\0\1\0"), LANCET_CORRUPT },
+	{ "values descend", BYTES(PLAIN("\1") "\0\0\2\0" "\x10\0\0\0" "\3\0\2\0\1\0"),
+	  LANCET_CORRUPT },
 	{ "value twice", BYTES(PLAIN("\1") "\0\0\1\0" "\x10\0\0\0" "\3\0\3\0"), LANCET_CORRUPT },
 	{ "keys descend",
 	  BYTES(PLAIN("\2") "\1\0\0\0" "\0\0\0\0" "\x18\0\0\0" "\x1a\0\0\0" "\1\0" "\1\0"),

@@ -1,4 +1,5 @@
-/* Numbers, cells, times, names, UTF-8 and hashes. libc's gmtime and printf are the second opinion. */
+/* Numbers, cells, times, names, UTF-8 and hashes. libc's gmtime and printf are the second
+ * opinion. */
 #include "unit.h"
 
 #include "util/text.h"
@@ -314,6 +315,7 @@ UNIT_MAIN("text", UNIT_LOOP(only_plain_decimal_is_a_number, numbers),
           UNIT_LOOP(timestamps_out_of_range_write_nothing, stamps),
           UNIT_LOOP(times_are_rfc_3339_or_a_date, times),
           UNIT_LOOP(utf8_has_no_overlong_forms_surrogates_or_cuts, utf8s),
-          UNIT_LOOP(names_encode_and_decode, names), UNIT_LOOP(each_thing_has_one_name, foreign_names),
+          UNIT_LOOP(names_encode_and_decode, names),
+          UNIT_LOOP(each_thing_has_one_name, foreign_names),
           UNIT_TEST(long_names_are_cut_and_hashed),
           UNIT_TEST(the_hash_is_fnv_1a_with_splitmix_finish))

@@ -1,6 +1,7 @@
 /* What every unit test program shares: UNIT_MAIN lists the tests, output is TAP on stdout.
  *
- *     UNIT_MAIN("cursor", UNIT_TEST(reads_stop_at_the_end), UNIT_LOOP(varints_are_bounded, varints))
+ *     UNIT_MAIN("cursor", UNIT_TEST(reads_stop_at_the_end),
+ *               UNIT_LOOP(varints_are_bounded, varints))
  *
  * UNIT_LOOP runs its test once per row of a table, with the row's index in _i.
  */
