@@ -103,14 +103,29 @@ view(struct pbscan *scan, uint64_t offset, size_t needed, struct slice *ret_view
 	return LANCET_OK;
 }
 
+/* A varint; most tags and values are one byte long, and a manifest has millions of them. */
+static inline uint64_t
+take_varint(struct cursor *c)
+{
+	struct cursor slow;
+	uint64_t value;
+
+	if (c->at < c->in.size && c->in.data[c->at] < 0x80)
+		return c->in.data[c->at++];
+	slow = *c; /* a copy, so that c itself can stay in registers */
+	value = cursor_varint(&slow);
+	*c = slow;
+	return value;
+}
+
 /* Reads the head of the field at `start` of a message that ends at `end`; `head` begins there. */
-static int
+static inline int
 parse_head(struct slice head, uint64_t start, uint64_t end, struct pb_field *ret_field,
            struct lancet_error *err)
 {
 	struct cursor c = { .in = head };
 	struct pb_field field = { .start = start };
-	uint64_t tag = cursor_varint(&c);
+	uint64_t tag = take_varint(&c);
 
 	if (c.bad)
 		return lancet_fail(err, LANCET_CORRUPT, "field at byte %" PRIu64 ": bad tag",
@@ -123,7 +138,7 @@ parse_head(struct slice head, uint64_t start, uint64_t end, struct pb_field *ret
 	switch (field.wire) {
 	case PB_VARINT:
 	case PB_BYTES:
-		field.value = cursor_varint(&c);
+		field.value = take_varint(&c);
 		break;
 	case PB_FIXED64:
 		field.value = cursor_u64(&c);
@@ -159,13 +174,18 @@ pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
             struct lancet_error *err)
 {
 	uint64_t left = scan->end - scan->at;
+	uint64_t skip = scan->at - scan->window_at;
 	struct slice head;
 
 	if (left == 0) {
 		*ret_more = false;
 		return LANCET_OK;
 	}
-	TRY(view(scan, scan->at, left < HEAD_SIZE_MAX ? (size_t)left : HEAD_SIZE_MAX, &head, err));
+	if (skip < scan->window_size && scan->window_size - skip >= HEAD_SIZE_MAX)
+		head = slice_of(scan->window + skip, HEAD_SIZE_MAX);
+	else
+		TRY(view(scan, scan->at, left < HEAD_SIZE_MAX ? (size_t)left : HEAD_SIZE_MAX, &head,
+		         err));
 	TRY(parse_head(head, scan->at, scan->end, ret_field, err));
 	scan->at = ret_field->end;
 	*ret_more = true;
