@@ -33,11 +33,15 @@ core_sources = \
 	src/core/schema.c src/core/schema.h src/core/schema_json.c src/core/version.c src/core/version_rows.c \
 	src/core/live.c src/core/live.h src/core/live_blobs.c src/core/live_files.c \
 	src/core/live_reuse.c src/core/live_rewrite.c src/core/pbedit.c src/core/pbedit.h \
-	src/core/splice.c src/core/splice.h
+	src/core/splice.c src/core/splice.h \
+	src/core/column.c src/core/deletion.c src/core/deletion.h src/core/deletion_arrow.c \
+	src/core/deletion_values.c src/core/fragment_rows.c src/core/row_versions.c \
+	src/core/rowids.c src/core/segment.c src/core/segment.h src/core/segment_bitmap.c \
+	src/core/segment_holes.c src/core/sequence.c src/core/sequence.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-liblancet_all_la_LIBADD = libgen.la libutil.la $(ROARING_LIBS) $(PROTOBUF_C_LIBS) \
+liblancet_all_la_LIBADD = libgen.la libfile.la libutil.la $(ROARING_LIBS) $(PROTOBUF_C_LIBS) \
 	$(ZSTD_LIBS) $(LZ4_LIBS) $(JSON_LIBS) $(UUID_LIBS)
 
 liblancet_la_SOURCES =

@@ -1,5 +1,8 @@
 # libFuzzer targets. Without --enable-fuzzing a standalone driver replays the corpora with any compiler.
 fuzz_targets = tests/fuzz/fuzz_pbscan tests/fuzz/fuzz_roaring tests/fuzz/fuzz_flatview
+fuzz_targets += tests/fuzz/fuzz_manifest
+fuzz_targets += tests/fuzz/fuzz_txn tests/fuzz/fuzz_index
+fuzz_targets += tests/fuzz/fuzz_arrow tests/fuzz/fuzz_deletion tests/fuzz/fuzz_rowids
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -17,6 +20,18 @@ tests_fuzz_fuzz_roaring_SOURCES = tests/fuzz/fuzz_roaring.c $(fuzz_driver)
 tests_fuzz_fuzz_roaring_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_flatview_SOURCES = tests/fuzz/fuzz_flatview.c $(fuzz_driver)
 tests_fuzz_fuzz_flatview_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_manifest_SOURCES = tests/fuzz/fuzz_manifest.c $(fuzz_driver)
+tests_fuzz_fuzz_manifest_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_txn_SOURCES = tests/fuzz/fuzz_txn.c $(fuzz_driver)
+tests_fuzz_fuzz_txn_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_index_SOURCES = tests/fuzz/fuzz_index.c $(fuzz_driver)
+tests_fuzz_fuzz_index_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_arrow_SOURCES = tests/fuzz/fuzz_arrow.c $(fuzz_driver)
+tests_fuzz_fuzz_arrow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_deletion_SOURCES = tests/fuzz/fuzz_deletion.c $(fuzz_driver)
+tests_fuzz_fuzz_deletion_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_rowids_SOURCES = tests/fuzz/fuzz_rowids.c $(fuzz_driver)
+tests_fuzz_fuzz_rowids_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)

@@ -9,6 +9,14 @@ unit_tests += \
 	tests/unit/test_flags tests/unit/test_manifest tests/unit/test_version \
 	tests/unit/test_schema tests/unit/test_fragment
 EXTRA_DIST += tests/unit/maker.h tests/unit/counted.h
+unit_tests += \
+	tests/unit/test_names tests/unit/test_json tests/unit/test_store \
+	tests/unit/test_dataset tests/unit/test_refs
+EXTRA_DIST += tests/unit/temptree.h
+unit_tests += \
+	tests/unit/test_column tests/unit/test_deletion tests/unit/test_row_versions \
+	tests/unit/test_rowcount tests/unit/test_rowids tests/unit/test_rowids_cost
+EXTRA_DIST += tests/unit/arrow_files.h tests/unit/encode.h tests/unit/sources.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
