@@ -30,16 +30,15 @@ next_capacity(const struct buf *b, size_t needed)
 	return b->limit != 0 && capacity > b->limit ? b->limit : capacity;
 }
 
-bool
-buf_reserve(struct buf *b, size_t more)
+/* The rare half of reserve: the room is not there, or nothing may be written any more. */
+static bool
+grow(struct buf *b, size_t more)
 {
 	size_t capacity;
 	uint8_t *data;
 
 	if (b->failed != LANCET_OK)
 		return false;
-	if (more <= b->capacity - b->size && b->data != NULL)
-		return true;
 	if (b->limit != 0 && (b->size > b->limit || more > b->limit - b->size)) {
 		b->failed = LANCET_LIMIT;
 		return false;
@@ -59,10 +58,25 @@ buf_reserve(struct buf *b, size_t more)
 	return true;
 }
 
+/* Small enough to be inlined into every writer below, which are called once per token of output. */
+static inline bool
+reserve(struct buf *b, size_t more)
+{
+	if (b->failed == LANCET_OK && b->data != NULL && more <= b->capacity - b->size)
+		return true;
+	return grow(b, more);
+}
+
+bool
+buf_reserve(struct buf *b, size_t more)
+{
+	return reserve(b, more);
+}
+
 void
 buf_put(struct buf *b, const void *data, size_t size)
 {
-	if (size == 0 || !buf_reserve(b, size))
+	if (size == 0 || !reserve(b, size))
 		return;
 	memcpy(b->data + b->size, data, size);
 	b->size += size;
@@ -83,14 +97,14 @@ buf_put_text(struct buf *b, const char *text)
 void
 buf_put_byte(struct buf *b, uint8_t byte)
 {
-	if (buf_reserve(b, 1))
+	if (reserve(b, 1))
 		b->data[b->size++] = byte;
 }
 
 void
 buf_fill(struct buf *b, uint8_t byte, size_t count)
 {
-	if (count == 0 || !buf_reserve(b, count))
+	if (count == 0 || !reserve(b, count))
 		return;
 	memset(b->data + b->size, byte, count);
 	b->size += count;
@@ -122,12 +136,12 @@ buf_printf(struct buf *b, const char *fmt, ...)
 	va_list args;
 	bool done;
 
-	if (!buf_reserve(b, 0))
+	if (!reserve(b, 0))
 		return;
 	va_start(args, fmt);
 	done = format(b, &size, fmt, args);
 	va_end(args);
-	if (done || !buf_reserve(b, size))
+	if (done || !reserve(b, size))
 		return;
 	va_start(args, fmt);
 	(void)format(b, &size, fmt, args);

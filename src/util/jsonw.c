@@ -59,31 +59,29 @@ static const char escapes[256] = {
 };
 
 static void
-put_escaped(struct buf *out, struct slice text)
+put_escape(struct buf *out, uint8_t byte)
 {
 	static const char digits[] = "0123456789abcdef";
-	size_t from = 0;
+	char sequence[6] = { '\\', escapes[byte], '0', '0', digits[byte >> 4], digits[byte & 15] };
 
-	for (size_t i = 0; i < text.size; i++) {
-		uint8_t byte = text.data[i];
-		char escape = escapes[byte];
-		char sequence[6] = { '\\', escape, '0', '0', digits[byte >> 4], digits[byte & 15] };
-
-		if (escape == 0)
-			continue;
-		buf_put(out, text.data + from, i - from);
-		buf_put(out, sequence, escape == 'u' ? 6 : 2);
-		from = i + 1;
-	}
-	if (from < text.size)
-		buf_put(out, text.data + from, text.size - from);
+	buf_put(out, sequence, escapes[byte] == 'u' ? 6 : 2);
 }
 
 static void
 put_quoted(struct buf *out, struct slice text)
 {
+	size_t from = 0;
+
 	buf_put_byte(out, '"');
-	put_escaped(out, text);
+	for (size_t i = 0; i < text.size; i++) {
+		if (escapes[text.data[i]] == 0)
+			continue;
+		buf_put(out, text.data + from, i - from);
+		put_escape(out, text.data[i]);
+		from = i + 1;
+	}
+	if (from < text.size)
+		buf_put(out, text.data + from, text.size - from);
 	buf_put_byte(out, '"');
 }
 
