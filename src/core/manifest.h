@@ -25,6 +25,7 @@ struct manifest_scan {
 	bool has_file;               /* the two below are of the first data file */
 	uint32_t file_major, file_minor;
 	bool unsorted;
+	bool counts_missing;         /* a fragment did not record its rows, or its deleted rows */
 };
 
 /* Walks the message from scan->at on. CORRUPT when the frame of a field is damaged, or a

@@ -105,7 +105,7 @@ scan_deletion_file(struct pbscan *scan, uint64_t end, uint64_t *deleted, struct 
 
 struct fragment_numbers {
 	uint64_t id, physical_rows, deleted_rows;
-	bool id_damaged;
+	bool id_damaged, has_files, has_deletion_file;
 };
 
 static int
@@ -130,6 +130,8 @@ scan_fragment(struct manifest_scan *found, struct pbscan *scan, uint64_t end,
 		if (field.number != FRAGMENT_FILES && field.number != FRAGMENT_DELETION_FILE)
 			continue;
 		scan->at = field.offset;
+		numbers->has_files |= field.number == FRAGMENT_FILES;
+		numbers->has_deletion_file |= field.number == FRAGMENT_DELETION_FILE;
 		if (field.number == FRAGMENT_FILES)
 			TRY(scan_file(found, scan, field.end, err));
 		else
@@ -179,6 +181,8 @@ add_fragment(struct manifest_scan *found, struct pbscan *scan, const struct pb_f
 		                   field->start);
 	/* a damaged one answers when it is opened; its neighbours are well */
 	scan->at = field->end;
+	found->counts_missing |= (numbers.has_files && numbers.physical_rows == 0) ||
+	                         (numbers.has_deletion_file && numbers.deleted_rows == 0);
 	add_saturated(&found->physical_rows, numbers.physical_rows);
 	add_saturated(&found->deleted_rows, numbers.deleted_rows);
 	return add_span(found,

@@ -313,8 +313,37 @@ START_TEST(sums_saturate)
 }
 END_TEST
 
+/* Old writers recorded neither count; a fragment without files has no rows to count. */
+static const struct {
+	const char *label, *fragment;
+	size_t size;
+	bool want;
+} recorded[] = {
+	{ "both", "\x12\x00\x20\x05\x1a\x02\x20\x01", 8, false },
+	{ "no files", "\x08\x01", 2, false },
+	{ "rows missing", "\x12\x00", 2, true },
+	{ "deleted rows missing", "\x12\x00\x20\x05\x1a\x00", 6, true },
+};
+
+START_TEST(missing_counts_are_noticed)
+{
+	struct buf message = { 0 }, file = { 0 };
+	lancet_version *version = NULL;
+
+	maker_bytes(&message, 2, recorded[_i].fragment, recorded[_i].size);
+	maker_number(&message, 3, 1);
+	maker_frame(&file, buf_slice(&message));
+	ck_assert_int_eq(maker_load(buf_slice(&file), 1, &version, NULL), LANCET_OK);
+	ck_assert_msg(version->counts_missing == recorded[_i].want, "%s", recorded[_i].label);
+	lancet_version_unref(version);
+	buf_release(&message);
+	buf_release(&file);
+}
+END_TEST
+
 UNIT_MAIN("manifest", UNIT_LOOP(footers_are_parsed_or_refused, footers),
           UNIT_LOOP(opening_reads_little_and_seldom, costs), UNIT_TEST(fragments_are_found_by_id),
           UNIT_LOOP(messages_are_read_or_refused, messages), UNIT_TEST(every_cut_is_refused),
           UNIT_TEST(every_changed_byte_is_read_or_refused),
-          UNIT_TEST(many_empty_messages_cost_a_limited_amount), UNIT_TEST(sums_saturate))
+          UNIT_TEST(many_empty_messages_cost_a_limited_amount), UNIT_TEST(sums_saturate),
+          UNIT_LOOP(missing_counts_are_noticed, recorded))
