@@ -1,9 +1,11 @@
 /* Storage behind a small vtable: keys are relative paths below one root.
  *
- * An object store comes later; decorators (store_fault, store_trace) wrap any store for tests. Nothing is ever
- * opened outside the root: absolute keys, "..", empty parts and NUL are refused before the backend sees them
- * (store_key_check), and the local backend resolves beneath one directory descriptor. Symbolic links that
- * leave the root are followed only into the directories given as `follow`.
+ * An object store comes later; decorators (store_fault, store_trace) wrap any store for tests.
+ * Nothing is ever opened outside the root: absolute keys, "..", empty parts and NUL are refused
+ * before the backend sees them (store_key_check), and the local backend resolves beneath one
+ * directory descriptor. Symbolic links that leave the root are followed only into the
+ * directories given as `follow`. Stores are immutable once made, counted, and safe to use from
+ * many threads.
  */
 #ifndef CORE_STORE_H
 #define CORE_STORE_H
@@ -16,7 +18,9 @@
 
 struct store;
 
-/* One name of a directory; is_dir is exact. Return LANCET_OK to go on, any other code ends the listing. */
+/* One name of a directory; is_dir is exact, a link counts as what it leads to. Return LANCET_OK
+ * to go on; any other code ends the listing, and is what store_list returns then (without
+ * filling err). */
 typedef int (*store_sink)(void *context, const char *name, bool is_dir);
 
 struct store_ops {
@@ -26,7 +30,8 @@ struct store_ops {
 	                   struct stat *ret_stat, struct lancet_error *err);
 	int (*list)(struct store *store, const char *prefix, store_sink sink, void *context,
 	            struct lancet_error *err);
-	int (*stat)(struct store *store, const char *key, struct stat *ret_stat, struct lancet_error *err);
+	int (*stat)(struct store *store, const char *key, struct stat *ret_stat,
+	            struct lancet_error *err);
 	int (*statvfs)(struct store *store, struct statvfs *ret_stat, struct lancet_error *err);
 	void (*release)(struct store *store);
 };
@@ -43,27 +48,33 @@ void store_unref(struct store *store);
 /* CORRUPT unless key is a relative path of plain parts, each <= 255 bytes, 4095 in all, no NUL. */
 int store_key_check(struct slice key, struct lancet_error *err);
 
-/* Checked dispatch. NOT_FOUND when the key does not exist. open_*: regular files only, read-only, O_NOATIME where
- * permitted, never blocking on a FIFO. key "" names the root for stat and list. list: any order, no . and .. */
+/* Checked dispatch. NOT_FOUND: the key does not exist (a part of it that is no directory included).
+ * CORRUPT: a symbolic link that leaves the root or loops, not a regular file. open_*: read-only,
+ * O_NOATIME where permitted, never blocking on a FIFO. key "" names the root for stat and list.
+ * list: any order, no . and .. */
 int store_open_fd(struct store *store, const char *key, int *ret_fd, struct stat *ret_stat,
                   struct lancet_error *err);
 int store_open_source(struct store *store, const char *key, struct source **ret_source,
                       struct stat *ret_stat, struct lancet_error *err);
 int store_list(struct store *store, const char *prefix, store_sink sink, void *context,
                struct lancet_error *err);
-int store_stat(struct store *store, const char *key, struct stat *ret_stat, struct lancet_error *err);
+int store_stat(struct store *store, const char *key, struct stat *ret_stat,
+               struct lancet_error *err);
 int store_statvfs(struct store *store, struct statvfs *ret_stat, struct lancet_error *err);
 
 /* Local directory. `follow` is NULL or NULL-ended absolute paths, copied. */
 int store_local_open(const char *path, const char *const *follow, struct store **ret_store,
                      struct lancet_error *err);
-/* A sub-directory of a store as a store of its own ("tree/b" of a branch). */
+/* A sub-directory of a store as a store of its own ("tree/b" of a branch): every key gets the
+ * prefix. The directory need not exist yet, and may be removed and made again. */
 int store_sub_open(struct store *parent, const char *prefix, struct store **ret_store,
                    struct lancet_error *err);
 
-/* Decorators for tests. */
-struct store_counts { uint64_t opens, stats, lists, reads, read_bytes; };
-struct store *store_trace_new(struct store *inner, struct store_counts *counts /* atomic adds */);
+/* Decorators for tests; they take a reference of inner and return NULL when there is no memory. */
+struct store_counts {
+	uint64_t opens, stats, lists, reads, read_bytes; /* atomic adds; statvfs is a stat */
+};
+struct store *store_trace_new(struct store *inner, struct store_counts *counts);
 /* Fails the nth call (1-based, opens, stats, lists and source reads together) with os_errno. */
 struct store *store_fault_new(struct store *inner, uint64_t nth, int os_errno);
 

@@ -5,6 +5,7 @@ libutil_la_SOURCES = \
 	src/util/cursor.c src/util/cursor.h \
 	src/util/error.c \
 	src/util/flatview.c src/util/flatview.h \
+	src/util/json.c src/util/json.h \
 	src/util/jsonw.c src/util/jsonw.h \
 	src/util/log.c src/util/log.h \
 	src/util/macros.c src/util/macros.h \
@@ -14,4 +15,4 @@ libutil_la_SOURCES = \
 	src/util/slice.h \
 	src/util/source.c src/util/source.h \
 	src/util/text.c src/util/text.h
-libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS)
+libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS) $(JSON_LIBS)
