@@ -1,6 +1,7 @@
 /* Index metadata of a version: entries of the index section, grouped by name.
  *
- * Format facts: IndexMetadata. A damaged section fails here alone; the rest of the version stays readable.
+ * Format facts: IndexMetadata. A damaged section fails here alone; the rest of the version stays
+ * readable.
  */
 #ifndef LANCET_INDEX_H
 #define LANCET_INDEX_H
@@ -14,15 +15,15 @@ struct lancet_index_file {
 
 struct lancet_index_segment {
 	uint8_t uuid[16];
-	bool uuid_valid;               /* 16 bytes were stored */
-	char uuid_text[37];            /* lower-case hyphenated; hex of what was stored when not valid */
+	bool uuid_valid;    /* 16 bytes were stored */
+	char uuid_text[37]; /* lower-case hyphenated; hex of what was stored when not valid */
 	struct lancet_bytes name, type_url, details, bitmap; /* empty bitmap = unknown coverage */
 	const int32_t *fields;
 	size_t field_count;
 	uint64_t dataset_version;
 	bool has_index_version, has_created_at, has_base, has_files;
 	int32_t index_version;
-	uint64_t created_at;           /* ms since 1970 */
+	uint64_t created_at; /* ms since 1970 */
 	uint32_t base_id;
 	const struct lancet_index_file *files;
 	size_t file_count;
@@ -30,27 +31,32 @@ struct lancet_index_segment {
 
 struct lancet_index {
 	struct lancet_bytes name;
-	bool is_system;                /* "__lance_…" */
+	bool is_system;                                     /* "__lance_…" */
 	const struct lancet_index_segment *const *segments; /* stored order */
 	size_t segment_count;
 };
 
 /* Indices by name in byte order. Loaded on first use. */
-LANCET_API int lancet_version_indices(lancet_version *version, const struct lancet_index **ret_indices,
-                                      size_t *ret_count, struct lancet_error *err);
+LANCET_API int lancet_version_indices(lancet_version *version,
+                                      const struct lancet_index **ret_indices, size_t *ret_count,
+                                      struct lancet_error *err);
 /* Fragment ids in the stored bitmap, ascending, allocated; NOT_FOUND when coverage is unknown. */
 LANCET_API int lancet_index_segment_fragments(const struct lancet_index_segment *segment,
                                               uint32_t **ret_ids, size_t *ret_count,
                                               struct lancet_error *err);
-/* Live fragment ids that no segment of the index covers directly, allocated. */
+/* Live fragment ids that no segment of the index covers directly, ascending, allocated; NOT_FOUND
+ * when the coverage of a segment is unknown. */
 LANCET_API int lancet_index_unindexed(lancet_version *version, const struct lancet_index *index,
-                                      uint32_t **ret_ids, size_t *ret_count, struct lancet_error *err);
+                                      uint32_t **ret_ids, size_t *ret_count,
+                                      struct lancet_error *err);
 /* info.json of the index (segment NULL) or of one segment. */
 LANCET_API int lancet_index_json(lancet_version *version, const struct lancet_index *index,
                                  const struct lancet_index_segment *segment,
                                  const struct lancet_output *out, struct lancet_error *err);
-/* Files of a segment: those listed, else what its directory holds. Paths "_indices/UUID/NAME"; allocated as one
- * block of pointers and texts that the caller frees. */
+/* Files of a segment: those listed, else what its directory holds, and external details. Paths in
+ * *ret_base ("_indices/UUID/NAME"; "UUID/NAME" when the base is no dataset), sorted; allocated as
+ * one block of pointers and texts that the caller frees. CORRUPT: no UUID, a hostile path, an
+ * unknown base. */
 LANCET_API int lancet_index_segment_files(lancet_version *version,
                                           const struct lancet_index_segment *segment,
                                           const lancet_base **ret_base, char ***ret_paths,

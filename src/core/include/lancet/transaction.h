@@ -1,4 +1,5 @@
-/* The transaction that made a version: inline in its manifest (field 23, or 21 of older writers), or a file.
+/* The transaction that made a version: inline in its manifest (field 23, or 21 of older writers),
+ * or a file.
  *
  * Format facts: Transactions. The name of a transaction file is never mapped to version - 1.
  */
@@ -9,8 +10,10 @@
 
 typedef struct lancet_transaction lancet_transaction;
 
-/* NOT_FOUND when none was recorded; CORRUPT when neither place can be decoded. */
-LANCET_API int lancet_transaction_open(lancet_version *version, lancet_transaction **ret_transaction,
+/* NOT_FOUND when none was recorded; CORRUPT when neither place can be decoded; IO when the only
+ * place is a file that is gone. */
+LANCET_API int lancet_transaction_open(lancet_version *version,
+                                       lancet_transaction **ret_transaction,
                                        struct lancet_error *err);
 LANCET_API void lancet_transaction_free(lancet_transaction *transaction);
 /* True when the manifest records one, inline or as a file; opens nothing. */

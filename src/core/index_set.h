@@ -1,0 +1,29 @@
+/* Inside of a version's index entries, for the modules of core. */
+#ifndef CORE_INDEX_SET_H
+#define CORE_INDEX_SET_H
+
+#include <lancet/index.h>
+#include "util/arena.h"
+#include "util/slice.h"
+
+struct index_segment {
+	struct lancet_index_segment info; /* first: the public handle points here */
+	const struct Lance__Table__IndexMetadata *message;
+};
+
+/* What version->indices points at; immutable. */
+struct index_set {
+	struct arena arena;
+	struct lancet_index *indices;
+	size_t count;
+};
+
+/* Decodes an IndexSection. version_indices_free frees what it returns. */
+int index_section_parse(struct slice bytes, struct index_set **ret_set, struct lancet_error *err);
+
+/* Live rows of the fragments that the segment's bitmap names. *ret_known is false when the coverage
+ * or a count of rows is not known, or the bitmap is damaged. */
+int index_covered_rows(const lancet_version *version, const struct lancet_index_segment *segment,
+                       bool *ret_known, uint64_t *ret_rows, struct lancet_error *err);
+
+#endif

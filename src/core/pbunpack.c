@@ -1,0 +1,46 @@
+/* Decoding with a price limit.
+ *
+ * Real messages cost 3 to 5 times their bytes, a run of empty sub-messages 89 times. Small messages
+ * may cost much for their size, large ones may not: what nobody wrote in earnest is refused before
+ * it takes the memory of the machine.
+ */
+#include "pbunpack.h"
+
+#include "util/pballoc.h"
+
+#define COST_PER_BYTE     32u
+#define COST_BASE         ((size_t)64 * 1024)
+#define COST_FREE         ((size_t)256 * 1024 * 1024) /* beyond it only COST_PER_BYTE_MIN counts */
+#define COST_PER_BYTE_MIN 8u
+
+static size_t
+cost_limit(size_t size)
+{
+	size_t usual = COST_PER_BYTE * size + COST_BASE;
+	size_t large = COST_PER_BYTE_MIN * size;
+
+	if (large < COST_FREE)
+		large = COST_FREE;
+	return usual < large ? usual : large;
+}
+
+int
+pb_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes, struct arena *arena,
+          void *ret_message, struct lancet_error *err)
+{
+	ProtobufCAllocator allocator = pb_allocator(arena);
+	ProtobufCMessage *message;
+
+	arena->limit = arena->used + cost_limit(bytes.size);
+	message = protobuf_c_message_unpack(type, &allocator, bytes.size,
+	                                    bytes.size == 0 ? (const uint8_t *)"" : bytes.data);
+	if (message == NULL && arena->full)
+		return lancet_fail(err, LANCET_LIMIT,
+		                   "%s: %zu bytes decode to more than %zu or there is no memory",
+		                   type->short_name, bytes.size, cost_limit(bytes.size));
+	if (message == NULL)
+		return lancet_fail(err, LANCET_CORRUPT, "%s: not decodable", type->short_name);
+	arena->limit = 0;
+	*(void **)ret_message = message;
+	return LANCET_OK;
+}
