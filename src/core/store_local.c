@@ -119,7 +119,7 @@ local_open_source(struct store *store, const char *key, struct source **ret_sour
 {
 	struct source *source;
 	struct stat st;
-	int fd;
+	int fd = -1;
 
 	TRY(local_open_fd(store, key, &fd, &st, err));
 	source = source_fd_new(fd, (uint64_t)st.st_size);

@@ -220,7 +220,7 @@ dataset_open_manifest(struct lancet_dataset *dataset, uint64_t number, struct so
 	char path[MANIFEST_PATH_MAX], v1_name[MANIFEST_NAME_MAX];
 	const char *name = path + sizeof(VERSIONS_DIR);
 	struct stat st;
-	bool clash;
+	bool clash = false;
 
 	TRY(dataset_find_manifest(dataset, number, path, &st, &clash, err));
 	if (clash) {
