@@ -10,8 +10,8 @@
  * resolved). The caller frees *ret_path. *ret_stale: a dead daemon's mount is still there. */
 int mountpoint_resolve(
 	const char *path, char **ret_path, bool *ret_stale, struct lancet_error *err);
-/* LANCET_INVALID when one directory lies in the other or they are the same, by device and inode of
- * all their parents, so that bind mounts are seen too. */
+/* LANCET_INVALID when one directory lies in the other or they are the same, also by way of bind
+ * mounts of either or of what is above or below. `mountpoint` and `directory` are absolute. */
 int mountpoint_check_apart(const char *mountpoint, const char *directory, struct lancet_error *err);
 /* Plain unmount, or lazy (detached at once, gone when the last user leaves). LANCET_BUSY: still in
  * use. Works unprivileged through fusermount3. */

@@ -1,6 +1,7 @@
 /* Choosing a branch and a version by words. SPEC section 2. */
 #include "select.h"
 
+#include <dirent.h>
 #include <string.h>
 
 #include <lancet/refs.h>
@@ -14,6 +15,31 @@ bytes_of(const char *text)
 	return (struct lancet_bytes){ (const uint8_t *)text, strlen(text) };
 }
 
+/* A directory that holds datasets is taken for one at first: the error names what to give instead.
+ */
+static void
+point_into_database(const char *path, struct lancet_error *err)
+{
+	static const char suffix[] = ".lance";
+	const size_t suffix_size = sizeof(suffix) - 1;
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		size_t size = strlen(entry->d_name);
+
+		if (size <= suffix_size || strcmp(entry->d_name + size - suffix_size, suffix) != 0)
+			continue;
+		lancet_fail(err, LANCET_NOT_FOUND,
+			"%s is a directory of datasets, not a dataset: give one of them, such as "
+			"%s/%s",
+			path, path, entry->d_name);
+		break;
+	}
+	if (directory != NULL)
+		closedir(directory);
+}
+
 int
 select_dataset(const char *path, const struct selection *selection,
 	const struct lancet_dataset_options *options, lancet_dataset **ret_dataset,
@@ -22,7 +48,11 @@ select_dataset(const char *path, const struct selection *selection,
 	lancet_dataset *root = NULL;
 	int rc;
 
-	TRY(lancet_dataset_open(path, options, &root, err));
+	rc = lancet_dataset_open(path, options, &root, err);
+	if (rc == LANCET_NOT_FOUND)
+		point_into_database(path, err);
+	if (rc != LANCET_OK)
+		return rc;
 	if (selection->branch == NULL || strcmp(selection->branch, "main") == 0) {
 		*ret_dataset = root;
 		return LANCET_OK;
@@ -79,7 +109,10 @@ select_version(lancet_dataset *dataset, const struct selection *selection, uint6
 			return lancet_fail(err, LANCET_INVALID,
 				"asof=%s: not an RFC 3339 time such as 2026-11-30T12:00:00Z",
 				selection->as_of);
-		TRY(lancet_dataset_as_of(dataset, seconds, nanos, &number, err));
+		int rc = lancet_dataset_as_of(dataset, seconds, nanos, &number, err);
+
+		if (rc != LANCET_OK)
+			return lancet_wrap(err, rc, "asof=%s", selection->as_of);
 	}
 	if (number != 0) {
 		TRY(lancet_version_open(dataset, number, &version, err));
