@@ -76,7 +76,7 @@ int
 render_index_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err)
 {
 	struct lancet_output to = output_to(out);
-	const struct lancet_index *index;
+	const struct lancet_index *index = NULL;
 
 	TRY(find_index(ref, &index, err));
 	return lancet_index_json(ref->version, index, NULL, &to, err);
@@ -86,7 +86,7 @@ int
 render_segment_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err)
 {
 	struct lancet_output to = output_to(out);
-	const struct lancet_index *index;
+	const struct lancet_index *index = NULL;
 
 	TRY(find_index(ref, &index, err));
 	if (item_segment(ref->item) >= index->segment_count)

@@ -1,7 +1,7 @@
 /* The tree without libfuse: what the daemon's operations and `lancet show` are written against.
  *
- * Node ids are addresses; only pass-through files and slots are interned. Thread-safe. Entries are counted through
- * lookup and forget as the kernel does; `lancet show` may simply never forget.
+ * Node ids are addresses; only pass-through files and slots are interned. Thread-safe. Entries are
+ * counted through lookup and forget as the kernel does; `lancet show` may simply never forget.
  */
 #ifndef FS_TREE_H
 #define FS_TREE_H
@@ -16,52 +16,59 @@ struct tree_options {
 	gid_t gid;
 	mode_t umask;
 	bool view_dataset;        /* the root is current/dataset itself */
-	uint64_t current_version; /* what current/ shows; 0 = the newest readable one when the tree is made */
+	uint64_t current_version; /* what current/ shows; 0 = the newest readable one when the tree
+				     is made */
 	uint64_t cache_bytes;     /* budget for rendered text */
 };
 
 struct tree_entry {
 	uint64_t node;
 	uint64_t generation;
-	struct stat st;  /* st_ino is the stable hash of SPEC 6, not the node id */
-	bool immutable;  /* entry and attributes may be cached for ever */
+	struct stat st; /* st_ino is the stable hash of SPEC 6, not the node id */
+	bool immutable; /* entry and attributes may be cached for ever */
 };
 
 #define TREE_ROOT UINT64_C(1)
 
 /* Takes a reference to dataset (main or a branch). Fails when no version can be read. */
 int tree_new(lancet_dataset *dataset, const struct tree_options *options, struct tree **ret_tree,
-             struct lancet_error *err);
+	struct lancet_error *err);
 void tree_free(struct tree *tree);
 
-/* One lookup is counted on success (not for TREE_ROOT). NOT_FOUND: *ret_negative_for_ever says whether the kernel may
- * remember the absence. */
+/* One lookup is counted on success (not for TREE_ROOT). NOT_FOUND: *ret_negative_for_ever says
+ * whether the kernel may remember the absence. */
 int tree_lookup(struct tree *tree, uint64_t parent, const char *name, struct tree_entry *ret_entry,
-                bool *ret_negative_for_ever, struct lancet_error *err);
+	bool *ret_negative_for_ever, struct lancet_error *err);
 void tree_forget(struct tree *tree, uint64_t node, uint64_t lookups);
-int tree_getattr(struct tree *tree, uint64_t node, struct tree_entry *ret_entry, struct lancet_error *err);
-int tree_readlink(struct tree *tree, uint64_t node, char *into, size_t size, struct lancet_error *err);
+int tree_getattr(
+	struct tree *tree, uint64_t node, struct tree_entry *ret_entry, struct lancet_error *err);
+int tree_readlink(
+	struct tree *tree, uint64_t node, char *into, size_t size, struct lancet_error *err);
 
-/* An open directory: a listing taken at opendir (names and addresses; attributes are made as they are read). */
+/* An open directory: a listing taken at opendir (names and addresses; attributes are made as they
+ * are read). */
 struct tree_dir;
-int tree_opendir(struct tree *tree, uint64_t node, struct tree_dir **ret_dir, struct lancet_error *err);
+int tree_opendir(
+	struct tree *tree, uint64_t node, struct tree_dir **ret_dir, struct lancet_error *err);
 bool tree_dir_is_immutable(const struct tree_dir *dir);
 uint64_t tree_dir_count(const struct tree_dir *dir); /* without . and .. */
-/* Child `index`: name borrowed from dir; d_type and st_ino in *ret_entry are exact; with want_stat all of st is filled
- * and one lookup is counted, so that readdirplus can hand the node to the kernel. */
+/* Child `index`: name borrowed from dir; d_type and st_ino in *ret_entry are exact; with want_stat
+ * all of st is filled and one lookup is counted, so that readdirplus can hand the node to the
+ * kernel. */
 int tree_dir_entry(struct tree_dir *dir, uint64_t index, bool want_stat, const char **ret_name,
-                   struct tree_entry *ret_entry, struct lancet_error *err);
+	struct tree_entry *ret_entry, struct lancet_error *err);
 void tree_dir_close(struct tree_dir *dir);
 
 /* An open file: a counted snapshot. Reading takes no lock. */
 struct tree_file;
-int tree_open(struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err);
+int tree_open(
+	struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err);
 int tree_file_fd(const struct tree_file *file); /* pass-through: the backing descriptor; else -1 */
 uint64_t tree_file_size(const struct tree_file *file);
 bool tree_file_is_immutable(const struct tree_file *file);
 /* *ret_got < size only at the end of the file. */
 int tree_read(struct tree_file *file, uint64_t offset, size_t size, void *into, size_t *ret_got,
-              struct lancet_error *err);
+	struct lancet_error *err);
 void tree_close(struct tree_file *file);
 
 /* Moves current/ to `number`, 0 = the newest readable version. */

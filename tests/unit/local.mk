@@ -18,6 +18,7 @@ unit_tests += \
 	tests/unit/test_column tests/unit/test_deletion tests/unit/test_row_versions \
 	tests/unit/test_rowcount tests/unit/test_rowids tests/unit/test_rowids_cost
 EXTRA_DIST += tests/unit/arrow_files.h tests/unit/encode.h tests/unit/sources.h
+unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -1,0 +1,28 @@
+/* A command of lancet: one row of a table in main.c. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "fs/select.h"
+
+#define EXIT_FAILED 1 /* the command, or how it was called */
+
+/* What is common to all commands: the dataset, and `key=value` words that select what is shown of
+ * it. */
+struct command_line {
+	const char *dataset;
+	struct selection selection;
+	char **words; /* the others, in order */
+	int word_count;
+};
+
+struct command {
+	const char *name;
+	const char *usage; /* behind the name and DATASET */
+	const char *about;
+	int word_min, word_max;
+	int (*run)(const struct command_line *line, struct lancet_error *err);
+};
+
+int command_show(const struct command_line *line, struct lancet_error *err);
+
+#endif

@@ -1,0 +1,3 @@
+bin_PROGRAMS += lancet
+lancet_SOURCES = src/cli/command.h src/cli/main.c src/cli/show.c
+lancet_LDADD = libtree.la liblancet-all.la libutil.la

@@ -1,0 +1,118 @@
+/* lancet: what needs no mount. Finds the command, takes its line apart, and says in one line what
+ * went wrong.
+ *
+ * SPEC section 2. Commands are rows of one table.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "util/macros.h"
+
+static const struct command commands[] = {
+	{ "show", "PATH [version=N|tag=NAME|asof=TIME] [branch=NAME]",
+		"print a file of the tree, the names in a directory, or where a link leads", 1, 1,
+		command_show },
+};
+
+static int
+usage(FILE *to)
+{
+	fputs("usage: lancet COMMAND DATASET [ARGUMENT]...\n       lancet --help | --version\n\n",
+		to);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(to, "  %s DATASET %s\n      %s\n", commands[i].name, commands[i].usage,
+			commands[i].about);
+	return to == stdout ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static int
+misuse(const char *what, const char *word)
+{
+	fprintf(stderr, "lancet: %s%s%s\n", what, word != NULL ? ": " : "",
+		word != NULL ? word : "");
+	return usage(stderr);
+}
+
+/* Whether the word is one of selection's; then it is taken. */
+static bool
+take_selection(struct selection *selection, const char *word)
+{
+	const struct {
+		const char *key;
+		const char **value;
+	} keys[] = {
+		{ "version=", &selection->version },
+		{ "tag=", &selection->tag },
+		{ "asof=", &selection->as_of },
+		{ "branch=", &selection->branch },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		size_t size = strlen(keys[i].key);
+
+		if (strncmp(word, keys[i].key, size) == 0) {
+			*keys[i].value = word + size;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct command *
+find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* Arguments behind the command's name. The words that remain are moved to the front of argv. */
+static int
+run(const struct command *command, int argc, char **argv)
+{
+	struct command_line line = { .words = argv };
+	struct lancet_error err = { 0 };
+
+	for (int i = 0; i < argc; i++) {
+		if (line.dataset == NULL)
+			line.dataset = argv[i];
+		else if (line.word_count < command->word_min ||
+			 !take_selection(&line.selection, argv[i]))
+			argv[line.word_count++] = argv[i];
+	}
+	if (line.dataset == NULL)
+		return misuse("which dataset?", NULL);
+	if (line.word_count < command->word_min)
+		return misuse("something is missing behind", line.dataset);
+	if (line.word_count > command->word_max)
+		return misuse("what is this", argv[command->word_max]);
+	if (command->run(&line, &err) == LANCET_OK)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "lancet: %s\n", err.text);
+	return EXIT_FAILED;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2)
+		return misuse("which command?", NULL);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return usage(stdout);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts(PACKAGE_NAME " " PACKAGE_VERSION);
+		return EXIT_SUCCESS;
+	}
+	command = find_command(argv[1]);
+	if (command == NULL)
+		return misuse("no such command", argv[1]);
+	return run(command, argc - 2, argv + 2);
+}
