@@ -51,6 +51,7 @@ struct version_cache {
 	struct version_slot *newest, *oldest; /* by last use; loading ones are not in it */
 	size_t bytes, budget;
 	size_t count;
+	size_t count_max;
 };
 
 /* The last answer of lancet_dataset_latest and what must be unchanged for it to stand. */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #define VERSION_CACHE_MAX 256
 
@@ -29,10 +30,24 @@ struct version_slot {
 	struct version_slot *next_dropped;
 };
 
+/* A quarter of the descriptors that the process may have; the rest is for its own files. */
+static size_t
+count_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 > VERSION_CACHE_MAX)
+		return VERSION_CACHE_MAX;
+	return limit.rlim_cur / 4;
+}
+
 void
 version_cache_init(struct version_cache *cache, uint64_t budget)
 {
-	*cache = (struct version_cache){ .budget = budget > SIZE_MAX ? SIZE_MAX : (size_t)budget };
+	*cache = (struct version_cache){
+		.budget = budget > SIZE_MAX ? SIZE_MAX : (size_t)budget,
+		.count_max = count_limit(),
+	};
 	(void)pthread_mutex_init(&cache->lock, NULL);
 	(void)pthread_cond_init(&cache->loaded, NULL);
 }
@@ -202,7 +217,7 @@ finish(struct dataset_shared *shared, struct version_slot *slot, struct version_
 	cache->bytes += slot->bytes;
 	cache->count++;
 	while (cache->oldest != NULL &&
-	       (cache->bytes > cache->budget || cache->count > VERSION_CACHE_MAX))
+	       (cache->bytes > cache->budget || cache->count > cache->count_max))
 		table_remove(cache, cache->oldest, dropped);
 }
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +33,8 @@
 #include "util/log.h"
 #include "util/macros.h"
 
-#define RETRY_MS 250
+#define RETRY_MS     250
+#define LIVE_SECONDS 1.0
 
 struct serving {
 	struct mount_config *config;
@@ -143,9 +145,13 @@ move_current(struct serving *serving)
 		log_line(LOG_LEVEL_NOTICE, "SIGHUP: current stays where the mount options put it");
 	else if (tree_use(serving->tree, 0, &number, &err) != LANCET_OK)
 		log_line(LOG_LEVEL_ERROR, "SIGHUP: current stays: %s", err.text);
-	else
+	else {
+		/* This thread answers no requests and holds no lock, as notifications demand. */
+		fuse_lowlevel_notify_inval_entry(
+			serving->session, FUSE_ROOT_ID, "current", strlen("current"));
 		log_line(LOG_LEVEL_NOTICE, "SIGHUP: current is version %llu",
 			(unsigned long long)number);
+	}
 }
 
 static void *
@@ -299,7 +305,7 @@ static int
 run_daemon(struct serving *serving)
 {
 	struct mount_config *config = serving->config;
-	struct mount_state state = { .view_dataset = config->view != NULL };
+	struct mount_state state = { .live_seconds = config->view != NULL ? 0 : LIVE_SECONDS };
 	struct lancet_error err = { 0 };
 	int status = MOUNT_FAILED;
 
@@ -394,6 +400,18 @@ run_in_background(struct serving *serving)
 	return run_daemon(serving);
 }
 
+/* Programs that map or poll descriptors want few; this one may have what the system allows. */
+static void
+raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int
 mount_run(struct mount_config *config)
 {
@@ -403,6 +421,7 @@ mount_run(struct mount_config *config)
 
 	if (status != MOUNT_OK)
 		return fail_mount(&serving, status, &err);
+	raise_descriptor_limit();
 	if (!config->foreground && !config->debug)
 		return run_in_background(&serving);
 	log_setup(config->debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, false, "lancefs");

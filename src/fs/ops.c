@@ -28,6 +28,12 @@ request_tree(fuse_req_t req)
 	return ((struct mount_state *)fuse_req_userdata(req))->tree;
 }
 
+static double
+live_seconds(fuse_req_t req)
+{
+	return ((struct mount_state *)fuse_req_userdata(req))->live_seconds;
+}
+
 static void
 ops_init(void *userdata, struct fuse_conn_info *conn)
 {
@@ -56,7 +62,7 @@ ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	int rc = tree_lookup(tree, parent, name, &entry, &negative_for_ever, &err);
 
 	if (rc == LANCET_OK) {
-		entry_to_param(&entry, &param);
+		entry_to_param(&entry, live_seconds(req), &param);
 		if (fuse_reply_entry(req, &param) != 0)
 			tree_forget(tree, entry.node,
 				1); /* the request was interrupted: nobody has it */
@@ -92,7 +98,7 @@ ops_getattr(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 	if (tree_getattr(request_tree(req), node, &entry, &err) != LANCET_OK)
 		reply_failure(req, request_tree(req), node, &err);
 	else
-		reply_attr(req, &entry);
+		reply_attr(req, &entry, live_seconds(req));
 }
 
 static void
@@ -256,7 +262,7 @@ fill_page(fuse_req_t req, struct tree_dir *dir, bool plus, char *page, size_t si
 		if (plus) {
 			if (tree_dir_entry(dir, i, true, &name, &entry, NULL) != LANCET_OK)
 				entry.node = 0;
-			entry_to_param(&entry, &param);
+			entry_to_param(&entry, live_seconds(req), &param);
 			fuse_add_direntry_plus(req, page + used, left, name, &param, (off_t)i + 3);
 		} else {
 			fuse_add_direntry(req, page + used, left, name, &entry.st, (off_t)i + 3);

@@ -13,7 +13,10 @@ struct tree;
 /* User data of the session. */
 struct mount_state {
 	struct tree *tree;
-	bool view_dataset;
+	/* Every path through versions/ would ask again for each directory on its way. With
+	 * view=dataset the files of a version lie in such a directory: 0, so that all change
+	 * together. */
+	double live_seconds;
 };
 
 extern const struct fuse_lowlevel_ops tree_ops;

@@ -51,10 +51,19 @@ reply_failure(fuse_req_t req, struct tree *tree, uint64_t node, const struct lan
 	fuse_reply_err(req, lancet_error_errno(err));
 }
 
-void
-entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_param)
+static double
+timeout_of(const struct tree_entry *entry, double live_seconds)
 {
-	double timeout = entry->immutable ? DBL_MAX : 0;
+	if (entry->immutable)
+		return DBL_MAX;
+	return S_ISDIR(entry->st.st_mode) ? live_seconds : 0;
+}
+
+void
+entry_to_param(
+	const struct tree_entry *entry, double live_seconds, struct fuse_entry_param *ret_param)
+{
+	double timeout = timeout_of(entry, live_seconds);
 
 	*ret_param = (struct fuse_entry_param){
 		.ino = entry->node,
@@ -66,7 +75,7 @@ entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_para
 }
 
 void
-reply_attr(fuse_req_t req, const struct tree_entry *entry)
+reply_attr(fuse_req_t req, const struct tree_entry *entry, double live_seconds)
 {
-	fuse_reply_attr(req, &entry->st, entry->immutable ? DBL_MAX : 0);
+	fuse_reply_attr(req, &entry->st, timeout_of(entry, live_seconds));
 }

@@ -10,7 +10,10 @@ struct fuse_entry_param;
 /* Logs the error's chain (rate-limited per node) and replies its errno. */
 void reply_failure(
 	struct fuse_req *req, struct tree *tree, uint64_t node, const struct lancet_error *err);
-void entry_to_param(const struct tree_entry *entry, struct fuse_entry_param *ret_param);
-void reply_attr(struct fuse_req *req, const struct tree_entry *entry);
+/* live_seconds: for how long the kernel may remember a directory with changing content (its name
+ * and attributes, never its content). Other things that change are looked at afresh each time. */
+void entry_to_param(
+	const struct tree_entry *entry, double live_seconds, struct fuse_entry_param *ret_param);
+void reply_attr(struct fuse_req *req, const struct tree_entry *entry, double live_seconds);
 
 #endif
