@@ -48,14 +48,18 @@ resolve_through_parent(const char *path)
 int
 mountpoint_resolve(const char *path, char **ret_path, bool *ret_stale, struct lancet_error *err)
 {
-	struct stat st;
+	struct statx at = { 0 };
 	char *resolved;
-	bool stale = stat(path, &st) != 0 && errno == ENOTCONN;
+	/* Asks the daemon even if the kernel still knows the attributes, and sets off no automount.
+	 */
+	bool stale = statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE,
+			     &at) != 0 &&
+		     errno == ENOTCONN;
 
 	resolved = stale ? resolve_through_parent(path) : realpath(path, NULL);
 	if (resolved == NULL)
 		return lancet_fail_errno(err, "mount point %s", path);
-	if (!stale && !S_ISDIR(st.st_mode)) {
+	if (!stale && !S_ISDIR(at.stx_mode)) {
 		free(resolved);
 		return lancet_fail(err, LANCET_INVALID, "mount point %s: not a directory", path);
 	}
