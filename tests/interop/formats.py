@@ -1,7 +1,10 @@
 """The file formats of the tree, read strictly: what doesn't fit the rules is an AssertionError."""
+import datetime
 import json
 import re
 import struct
+
+import numpy as np
 
 WIDE, NARROW = 20, 10
 COLUMNS = {
@@ -28,8 +31,23 @@ def column(raw, width):
     return values
 
 
+def digits(values, width):
+    """A row of `width` characters for each value, right-aligned with spaces."""
+    left = np.fromiter(values, np.uint64, len(values))
+    out = np.full((len(left), width), ord(" "), np.uint8)
+    for at in range(width - 1, -1, -1):
+        shown = left > 0 if at < width - 1 else np.ones(len(left), bool)
+        if not shown.any():
+            break
+        out[shown, at] = (left[shown] % 10 + ord("0")).astype(np.uint8)
+        left //= np.uint64(10)
+    assert not left.any(), f"a value is wider than {width}"
+    return out
+
+
 def column_bytes(values, width):
-    return b"".join(b"%*d\n" % (width, v) for v in values)
+    ends = np.full((len(values), 1), ord("\n"), np.uint8)
+    return np.hstack([digits(values, width), ends]).tobytes()
 
 
 def u64_bytes(values):
@@ -74,10 +92,14 @@ def all_tsv_bytes(raw, columns):
     widths = [len(c) for c in cells]
     for width, at_least in zip(widths, (NARROW, WIDE, WIDE, WIDE, WIDE, 1)):
         assert width >= at_least, f"widths {widths}"
-    form = b"\t".join(b"%%%dd" % w if c is not None else b"-".rjust(w)
-                      for w, c in zip(widths, columns)) + b"\n"
-    rows = zip(*(c for c in columns if c is not None))
-    return header + b"\n" + b"".join(map(form.__mod__, rows))
+    count = next(len(c) for c in columns if c is not None)
+    parts = []
+    for width, values in zip(widths, columns):
+        absent = np.tile(np.frombuffer(b"-".rjust(width), np.uint8), (count, 1))
+        parts += [digits(values, width) if values is not None else absent,
+                  np.full((count, 1), ord("\t"), np.uint8)]
+    parts[-1] = np.full((count, 1), ord("\n"), np.uint8)
+    return header + b"\n" + np.hstack(parts).tobytes()
 
 
 def summary(raw):
@@ -127,7 +149,6 @@ def flags(value):
 
 def rfc3339(seconds, nanos):
     """The pattern of a timestamp: nanoseconds, UTC."""
-    import datetime
     day = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
     return f"{day:%Y-%m-%dT%H:%M:%S}.{nanos:09d}Z"
 

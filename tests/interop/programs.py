@@ -59,11 +59,13 @@ def under_sanitizer(name):
 # ---- lancet show --------------------------------------------------------------------------
 
 class ShowTree:
-    def __init__(self, dataset):
-        self.dataset = dataset
+    """`lancet show`; `selection` are words such as version=3, as for a mount."""
+
+    def __init__(self, dataset, *selection):
+        self.dataset, self.selection = dataset, selection
 
     def run(self, path):
-        return subprocess.run([program("lancet"), "show", self.dataset, path],
+        return subprocess.run([program("lancet"), "show", self.dataset, path, *self.selection],
                               capture_output=True, timeout=SHOW_SECONDS, check=False,
                               stdin=subprocess.DEVNULL)
 
@@ -207,10 +209,10 @@ class MountTree:
     def lstat(self, path):
         return os.lstat(self.path / path)
 
-    def walk(self, path=""):
+    def walk(self, path="", skipped=()):
         """(path below the mount, entry) of everything, directories before what they hold.
 
-        A directory that can't be listed comes as (path, OSError).
+        A directory that can't be listed comes as (path, OSError); nothing in `skipped` is entered.
         """
         try:
             with os.scandir(self.path / path if path else self.path) as entries:
@@ -221,8 +223,8 @@ class MountTree:
         for entry in found:
             below = f"{path}/{entry.name}" if path else entry.name
             yield below, entry
-            if entry.is_dir(follow_symlinks=False):
-                yield from self.walk(below)
+            if entry.is_dir(follow_symlinks=False) and below not in skipped:
+                yield from self.walk(below, skipped)
 
 
 def copy_away(source, target):
