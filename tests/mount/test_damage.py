@@ -13,9 +13,9 @@ WALKED = ("base_path_self", "branch_name_hostile", "config_hostile_keys", "data_
           "data_zero_bytes", "deletion_bitmap_garbage", "deletion_missing", "deletion_out_of_range",
           "deletion_roaring_run_bomb", "fri_run_bomb", "index_bitmap_garbage", "index_uuid_short",
           "manifest_old_corrupt", "path_absolute", "path_dotdot", "path_long",
-          "rowids_bitmap_short", "rowids_garbage", "rowids_range_bomb", "schema_deep", "schema_hostile_names",
-          "timestamp_absurd", "transaction_garbage", "version_two_names", "versions_bomb",
-          "versions_dir_junk")
+          "rowids_bitmap_short", "rowids_garbage", "rowids_range_bomb", "schema_deep",
+          "schema_hostile_names", "timestamp_absurd", "transaction_garbage", "version_two_names",
+          "versions_bomb", "versions_dir_junk")
 # What an error of a file may be: damage, absence in the storage, or a part not read by this build.
 DAMAGE = {errno.EUCLEAN, errno.EIO, errno.EOPNOTSUPP, errno.EFBIG, errno.ENOENT, errno.ELOOP}
 
