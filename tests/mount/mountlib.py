@@ -83,6 +83,10 @@ SCRATCH.chmod(0o755)
 
 @atexit.register
 def remove_scratch():
+    for directory, names, _ in os.walk(SCRATCH):
+        for name in names:  # copies of what has no write bits, in the tree or restored
+            if not os.path.islink(path := os.path.join(directory, name)):
+                os.chmod(path, 0o700)
     shutil.rmtree(SCRATCH, ignore_errors=True)
 
 
