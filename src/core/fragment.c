@@ -133,17 +133,17 @@ check_counts(const struct lancet_fragment_info *info, struct lancet_error *err)
 	return LANCET_OK;
 }
 
+/* Counts that were not recorded come from the files; so do all of a manifest without
+ * writer_version, whose counts the reference doesn't trust either. */
 static int
-fill_counts(struct lancet_fragment *fragment, struct lancet_error *err)
+complete_counts(struct lancet_fragment *fragment, struct lancet_error *err)
 {
 	struct lancet_fragment_info *info = &fragment->info;
+	bool trusted = fragment->version->info.has_writer;
 
-	info->physical_rows = fragment->message->physical_rows;
-	info->deleted_rows = info->deletion.deleted_rows;
-	TRY(check_counts(info, err));
-	if (info->physical_rows == 0 && info->file_count > 0)
+	if ((info->physical_rows == 0 || !trusted) && info->file_count > 0)
 		TRY(fragment_physical_rows(fragment, &info->physical_rows, err));
-	if (info->deleted_rows == 0 && info->has_deletion_file)
+	if ((info->deleted_rows == 0 || !trusted) && info->has_deletion_file)
 		TRY(fragment_deleted_rows(fragment, &info->deleted_rows, err));
 	return check_counts(info, err);
 }
@@ -163,12 +163,14 @@ fill(struct lancet_fragment *fragment, struct lancet_error *err)
 		message->external_created_at_versions != NULL;
 	TRY(fragment_files_fill(fragment, err));
 	fill_lineage(fragment);
-	return fill_counts(fragment, err);
+	fragment->info.physical_rows = message->physical_rows;
+	fragment->info.deleted_rows = fragment->info.deletion.deleted_rows;
+	return check_counts(&fragment->info, err);
 }
 
-int
-lancet_fragment_open(lancet_version *version, uint64_t ordinal, lancet_fragment **ret_fragment,
-                     struct lancet_error *err)
+static int
+fragment_open(lancet_version *version, uint64_t ordinal, bool complete,
+              lancet_fragment **ret_fragment, struct lancet_error *err)
 {
 	struct lancet_fragment *fragment;
 	const struct fragment_span *span;
@@ -186,6 +188,8 @@ lancet_fragment_open(lancet_version *version, uint64_t ordinal, lancet_fragment 
 	fragment->message_offset = version->message_offset + span->offset;
 	fragment->message_size = span->size;
 	rc = fill(fragment, err);
+	if (rc == LANCET_OK && complete)
+		rc = complete_counts(fragment, err);
 	if (rc != LANCET_OK) {
 		lancet_fragment_unref(fragment);
 		return lancet_wrap(err, rc, "fragment %" PRIu64, span->id);
@@ -193,6 +197,20 @@ lancet_fragment_open(lancet_version *version, uint64_t ordinal, lancet_fragment 
 	fragment->footprint = sizeof(*fragment) + arena_footprint(&fragment->arena);
 	*ret_fragment = fragment;
 	return LANCET_OK;
+}
+
+int
+lancet_fragment_open(lancet_version *version, uint64_t ordinal, lancet_fragment **ret_fragment,
+                     struct lancet_error *err)
+{
+	return fragment_open(version, ordinal, true, ret_fragment, err);
+}
+
+int
+fragment_open_stored(lancet_version *version, uint64_t ordinal, lancet_fragment **ret_fragment,
+                     struct lancet_error *err)
+{
+	return fragment_open(version, ordinal, false, ret_fragment, err);
 }
 
 lancet_fragment *

@@ -34,6 +34,11 @@ struct lancet_fragment {
 /* Fills files, overlays and deletion of info from fragment->message (fragment_files.c). */
 int fragment_files_fill(struct lancet_fragment *fragment, struct lancet_error *err);
 
+/* As lancet_fragment_open, with the counts as they are stored: opens no data or deletion file, so a
+ * lost one does not matter. */
+int fragment_open_stored(struct lancet_version *version, uint64_t ordinal,
+                         struct lancet_fragment **ret_fragment, struct lancet_error *err);
+
 /* Counts of fragments whose manifest did not record them (old writers). Called while the fragment
  * is opened, with everything of info but the asked for count in place. */
 /* Rows of the first data file (physical, deleted ones included). */

@@ -1,8 +1,9 @@
 /* The live files of a version as callers hold them.
  *
- * The files are found once and stay with the version. Tags are no part of a version: a tag may be made or moved while it
- * is cached, so the list of tag files is made anew whenever `_refs/tags` changed. The slot of a version keeps the
- * newest list; that one reference counts none on the version, which owns the slot.
+ * The files are found once and stay with the version. Tags are no part of a version: a tag may be
+ * made or moved while it is cached, so the list of tag files is made anew whenever `_refs/tags`
+ * changed. The slot of a version keeps the newest list; that one reference counts none on the
+ * version, which owns the slot.
  */
 #include "live.h"
 
@@ -118,30 +119,24 @@ static bool
 stamps_match(const struct tags_stamp *a, const struct tags_stamp *b)
 {
 	return a->settled && b->settled && a->dev == b->dev && a->ino == b->ino &&
-		a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
-		a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
+	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
+	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
 static int
 add_tag(struct live_files *tags, lancet_version *version, const struct lancet_tag *tag,
-        bool rewritten, struct lancet_error *err)
+	bool rewritten, struct lancet_error *err)
 {
-	lancet_autofree char *path = NULL;
-
-	if (asprintf(&path, TAGS_DIR "/%s.json", tag->name) < 0) {
-		path = NULL;
-		return lancet_fail(err, LANCET_NO_MEMORY, "live files: out of memory");
-	}
 	return live_add(tags,
-	                &(struct lancet_live_file){
-				.kind = LANCET_LIVE_REF,
-				.rewritten = rewritten,
-				.base = dataset_base(dataset_root(version->dataset)),
-				.path = path,
-				.source_path = path,
-				.size = rewritten ? UINT64_MAX : (uint64_t)tag->file_stat.st_size,
-			},
-	                err);
+		&(struct lancet_live_file){
+			.kind = LANCET_LIVE_REF,
+			.rewritten = rewritten,
+			.base = dataset_base(dataset_root(version->dataset)),
+			.path = tag->key,
+			.source_path = tag->key,
+			.size = rewritten ? UINT64_MAX : (uint64_t)tag->file_stat.st_size,
+		},
+		err);
 }
 
 /* The tag files of this version, in byte order as lancet_dataset_tags lists them. */
@@ -161,7 +156,7 @@ find_tags(struct lancet_live *live, struct lancet_error *err)
 		bool rewritten = live->files->rewritten || tag->has_branch;
 
 		if (tag->code == LANCET_OK && tag->version == version->info.number &&
-		    slice_equal(on, slice_of(branch.data, branch.size)))
+			slice_equal(on, slice_of(branch.data, branch.size)))
 			rc = add_tag(&live->tags, version, tag, rewritten, err);
 	}
 	lancet_tag_list_release(&found);
@@ -170,7 +165,7 @@ find_tags(struct lancet_live *live, struct lancet_error *err)
 
 static int
 live_make(lancet_version *version, const struct live_files *files, struct lancet_live **ret_live,
-          struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct lancet_live *live = calloc(1, sizeof(*live));
 	int rc;
@@ -211,7 +206,7 @@ int
 lancet_live_open(lancet_version *version, lancet_live **ret_live, struct lancet_error *err)
 {
 	struct lancet_live *live = NULL, *old = NULL;
-	struct live_slot *slot;
+	struct live_slot *slot = NULL;
 	struct tags_stamp stamp;
 
 	TRY(slot_get(version, &slot, err));

@@ -1,8 +1,9 @@
 /* Finding the files that a version needs.
  *
- * Everything is named by the manifest, except blob sidecars (directories beside their data file) and managed blobs,
- * which are listed. A file that can't be named is an error of the whole list; one that is named and lost is not: its
- * own read then fails. SPEC section 7; format facts: directories, blobs.
+ * Everything is named by the manifest, except blob sidecars (directories beside their data file)
+ * and managed blobs, which are listed. A file that can't be named is an error of the whole list;
+ * one that is named and lost is not: its own read then fails. SPEC section 7; format facts:
+ * directories, blobs.
  */
 #include "live.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fragment.h"
 #include "names.h"
 #include "util/macros.h"
 
@@ -21,8 +23,7 @@ live_add(struct live_files *files, const struct lancet_live_file *file, struct l
 {
 	if (files->count == files->capacity) {
 		size_t capacity = files->capacity == 0 ? 32 : files->capacity * 2;
-		struct lancet_live_file *grown =
-			realloc(files->files, capacity * sizeof(*grown));
+		struct lancet_live_file *grown = realloc(files->files, capacity * sizeof(*grown));
 
 		if (grown == NULL)
 			return lancet_fail(err, LANCET_NO_MEMORY, "%zu live files", capacity);
@@ -33,8 +34,9 @@ live_add(struct live_files *files, const struct lancet_live_file *file, struct l
 	*added = *file;
 	added->path = arena_copy(&files->arena, file->path, strlen(file->path) + 1);
 	added->source_path = strcmp(file->path, file->source_path) == 0
-		? added->path
-		: arena_copy(&files->arena, file->source_path, strlen(file->source_path) + 1);
+				     ? added->path
+				     : arena_copy(&files->arena, file->source_path,
+					       strlen(file->source_path) + 1);
 	if (added->path == NULL || added->source_path == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "%zu live files", files->count);
 	files->elsewhere |= file->has_base;
@@ -57,8 +59,7 @@ keep_unreachable(int rc, struct lancet_live_file *file, struct lancet_error *err
 
 static int
 add_data_file(struct live_files *files, lancet_version *version, uint64_t fragment,
-              enum lancet_live_kind kind, const struct lancet_data_file *data,
-              struct lancet_error *err)
+	enum lancet_live_kind kind, const struct lancet_data_file *data, struct lancet_error *err)
 {
 	struct lancet_live_file file = {
 		.kind = kind,
@@ -104,8 +105,8 @@ add_deletion_file(struct live_files *files, lancet_fragment *fragment, struct la
 
 	if (rc != LANCET_OK)
 		TRY(keep_unreachable(rc, &file, err));
-	deletion_path_format(info->id, deletion->read_version, deletion->id, deletion->is_bitmap,
-	                     path);
+	deletion_path_format(
+		info->id, deletion->read_version, deletion->id, deletion->is_bitmap, path);
 	file.path = path;
 	file.source_path = source != NULL ? source : path;
 	return live_add(files, &file, err);
@@ -113,15 +114,16 @@ add_deletion_file(struct live_files *files, lancet_fragment *fragment, struct la
 
 static int
 add_fragment_files(struct live_files *files, lancet_version *version, lancet_fragment *fragment,
-                   struct lancet_error *err)
+	struct lancet_error *err)
 {
 	const struct lancet_fragment_info *info = lancet_fragment_info(fragment);
 
 	for (size_t i = 0; i < info->file_count; i++)
-		TRY(add_data_file(files, version, info->id, LANCET_LIVE_DATA, &info->files[i], err));
+		TRY(add_data_file(
+			files, version, info->id, LANCET_LIVE_DATA, &info->files[i], err));
 	for (size_t i = 0; i < info->overlay_count; i++)
 		TRY(add_data_file(files, version, info->id, LANCET_LIVE_OVERLAY,
-		                  &info->overlays[i].file, err));
+			&info->overlays[i].file, err));
 	if (info->has_deletion_file)
 		TRY(add_deletion_file(files, fragment, err));
 	return LANCET_OK;
@@ -133,7 +135,7 @@ add_fragments(struct live_files *files, lancet_version *version, struct lancet_e
 	for (uint64_t i = 0; i < lancet_version_info(version)->fragment_count; i++) {
 		lancet_fragment *fragment = NULL;
 		struct lancet_fragment_span span;
-		int rc = lancet_fragment_open(version, i, &fragment, err);
+		int rc = fragment_open_stored(version, i, &fragment, err);
 
 		if (rc == LANCET_OK)
 			rc = add_fragment_files(files, version, fragment, err);
@@ -150,15 +152,15 @@ static uint64_t
 recorded_size(const struct lancet_index_segment *segment, const char *name)
 {
 	for (size_t i = 0; i < segment->file_count; i++)
-		if (slice_equal(slice_text(name), slice_of(segment->files[i].path.data,
-		                                           segment->files[i].path.size)))
+		if (slice_equal(slice_text(name),
+			    slice_of(segment->files[i].path.data, segment->files[i].path.size)))
 			return segment->files[i].size;
 	return UINT64_MAX;
 }
 
 static int
 add_segment(struct live_files *files, lancet_version *version,
-            const struct lancet_index_segment *segment, struct lancet_error *err)
+	const struct lancet_index_segment *segment, struct lancet_error *err)
 {
 	struct lancet_live_file file = {
 		.kind = LANCET_LIVE_INDEX,
@@ -180,7 +182,8 @@ add_segment(struct live_files *files, lancet_version *version,
 		lancet_autofree char *path = NULL;
 
 		if (below == NULL)
-			return lancet_fail(err, LANCET_CORRUPT, "index file %s: not below its uuid", paths[i]);
+			return lancet_fail(
+				err, LANCET_CORRUPT, "index file %s: not below its uuid", paths[i]);
 		if (asprintf(&path, "_indices/%s", below) < 0) {
 			path = NULL;
 			return lancet_fail(err, LANCET_NO_MEMORY, "live files: out of memory");
@@ -201,12 +204,14 @@ add_indices(struct live_files *files, lancet_version *version, struct lancet_err
 
 	TRY(lancet_version_indices(version, &indices, &count, err));
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < indices[i].segment_count && !index_is_reuse(indices[i].name); k++)
+		for (size_t k = 0; k < indices[i].segment_count && !index_is_reuse(indices[i].name);
+			k++)
 			TRY(add_segment(files, version, indices[i].segments[k], err));
 	return live_add_reuse(files, version, err);
 }
 
-/* The recorded transaction file, unless the manifest holds the transaction too and the file is gone. */
+/* The recorded transaction file, unless the manifest holds the transaction too and the file is
+ * gone. */
 static int
 add_transaction(struct live_files *files, lancet_version *version, struct lancet_error *err)
 {
@@ -242,18 +247,18 @@ add_manifest(struct live_files *files, lancet_version *version, struct lancet_er
 	char path[64];
 
 	files->rewritten = info->base_path_count > 0 || info->branch.size > 0 ||
-		((info->reader_flags | info->writer_flags) >> BASE_PATHS_BIT & 1) != 0;
+			   ((info->reader_flags | info->writer_flags) >> BASE_PATHS_BIT & 1) != 0;
 	snprintf(path, sizeof(path), "_versions/%s", version->name);
 	return live_add(files,
-	                &(struct lancet_live_file){
-				.kind = LANCET_LIVE_MANIFEST,
-				.rewritten = files->rewritten,
-				.base = dataset_base(version->dataset),
-				.path = path,
-				.source_path = path,
-				.size = (uint64_t)info->manifest_stat.st_size,
-			},
-	                err);
+		&(struct lancet_live_file){
+			.kind = LANCET_LIVE_MANIFEST,
+			.rewritten = files->rewritten,
+			.base = dataset_base(version->dataset),
+			.path = path,
+			.source_path = path,
+			.size = (uint64_t)info->manifest_stat.st_size,
+		},
+		err);
 }
 
 static int
@@ -265,8 +270,8 @@ compare_paths(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-/* Sorts; one file that several fragments name is listed once, two files for one place are refused, and so is a file
- * where another one needs a directory. */
+/* Sorts; one file that several fragments name is listed once, two files for one place are refused,
+ * and so is a file where another one needs a directory. */
 static int
 sort_files(struct live_files *files, struct lancet_error *err)
 {
@@ -280,13 +285,16 @@ sort_files(struct live_files *files, struct lancet_error *err)
 		size_t size = last == NULL ? 0 : strlen(last->path);
 
 		if (last != NULL && strcmp(last->path, file->path) == 0) {
-			if (last->base == file->base && strcmp(last->source_path, file->source_path) == 0)
+			if (last->base == file->base &&
+				strcmp(last->source_path, file->source_path) == 0)
 				continue;
 			return lancet_fail(err, LANCET_CORRUPT, "two different files want to be %s",
-			                   file->path);
+				file->path);
 		}
-		if (last != NULL && strncmp(last->path, file->path, size) == 0 && file->path[size] == '/')
-			return lancet_fail(err, LANCET_CORRUPT, "%s is a file and a directory", last->path);
+		if (last != NULL && strncmp(last->path, file->path, size) == 0 &&
+			file->path[size] == '/')
+			return lancet_fail(
+				err, LANCET_CORRUPT, "%s is a file and a directory", last->path);
 		files->files[kept++] = *file;
 	}
 	files->count = kept;

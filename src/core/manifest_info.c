@@ -198,7 +198,8 @@ manifest_fill(struct lancet_version *version, const struct manifest_scan *found,
 	TRY(flags_check_readable(version->message->reader_feature_flags,
 	                         version->message->writer_feature_flags, err));
 	TRY(schema_check(version->message, err));
-	version->counts_missing = found->counts_missing;
+	version->counts_missing = found->counts_missing ||
+		(version->message->writer_version == NULL && found->count > 0);
 	fill_info(&version->info, version->message, found);
 	fill_sections(version);
 	TRY(fill_base_paths(version, err));

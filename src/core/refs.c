@@ -18,6 +18,7 @@ static void
 tag_release(struct lancet_tag *tag)
 {
 	free(tag->name);
+	free(tag->key);
 	free(tag->branch);
 }
 
@@ -80,6 +81,7 @@ tag_of_stem(struct store *store, const char *stem, struct lancet_tag *ret_tag,
 		return lancet_fail(err, LANCET_NO_MEMORY, "tag %s", stem);
 	}
 	tag_load(store, key, decoded && tag_name_is_valid(slice_text(tag.name)), &tag);
+	tag.key = lancet_steal(&key);
 	*ret_tag = tag;
 	return LANCET_OK;
 }

@@ -48,6 +48,13 @@ maker_bytes(struct buf *b, uint32_t field, const void *data, size_t size)
 	buf_put(b, data, size);
 }
 
+/* A manifest's writer_version: counts of one without it are not trusted. */
+static inline void
+maker_writer(struct buf *b)
+{
+	maker_bytes(b, 13, "\x0a\x05lance", 7);
+}
+
 static inline ProtobufCBinaryData
 maker_text(const char *text)
 {

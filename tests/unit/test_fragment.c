@@ -20,6 +20,7 @@ load_fragments(const struct buf *fragments, size_t count, uint64_t flags, struct
 		maker_bytes(&message, 2, fragments[i].data, fragments[i].size);
 	maker_number(&message, 3, 1);
 	maker_number(&message, 9, flags);
+	maker_writer(&message);
 	maker_frame(file, buf_slice(&message));
 	ck_assert_int_eq(maker_load(buf_slice(file), 1, &version, NULL), LANCET_OK);
 	buf_release(&message);
@@ -232,6 +233,7 @@ load_with_bases(struct buf *file)
 	maker_number(&message, 3, 1);
 	maker_bytes(&message, 18, "\x08\x01\x18\x01\x22\x04/tmp", 10);
 	maker_bytes(&message, 18, "\x08\x02\x22\x04/tmp", 8);
+	maker_writer(&message);
 	maker_frame(file, buf_slice(&message));
 	ck_assert_int_eq(maker_load(buf_slice(file), 1, &version, NULL), LANCET_OK);
 	buf_release(&message);

@@ -317,12 +317,13 @@ END_TEST
 static const struct {
 	const char *label, *fragment;
 	size_t size;
-	bool want;
+	bool writer, want;
 } recorded[] = {
-	{ "both", "\x12\x00\x20\x05\x1a\x02\x20\x01", 8, false },
-	{ "no files", "\x08\x01", 2, false },
-	{ "rows missing", "\x12\x00", 2, true },
-	{ "deleted rows missing", "\x12\x00\x20\x05\x1a\x00", 6, true },
+	{ "both", "\x12\x00\x20\x05\x1a\x02\x20\x01", 8, true, false },
+	{ "no files", "\x08\x01", 2, true, false },
+	{ "rows missing", "\x12\x00", 2, true, true },
+	{ "deleted rows missing", "\x12\x00\x20\x05\x1a\x00", 6, true, true },
+	{ "nobody to trust", "\x12\x00\x20\x05\x1a\x02\x20\x01", 8, false, true },
 };
 
 START_TEST(missing_counts_are_noticed)
@@ -332,6 +333,8 @@ START_TEST(missing_counts_are_noticed)
 
 	maker_bytes(&message, 2, recorded[_i].fragment, recorded[_i].size);
 	maker_number(&message, 3, 1);
+	if (recorded[_i].writer)
+		maker_writer(&message);
 	maker_frame(&file, buf_slice(&message));
 	ck_assert_int_eq(maker_load(buf_slice(&file), 1, &version, NULL), LANCET_OK);
 	ck_assert_msg(version->counts_missing == recorded[_i].want, "%s", recorded[_i].label);
