@@ -94,7 +94,7 @@ run(const struct command *command, int argc, char **argv)
 		return misuse("what is this", argv[command->word_max]);
 	if (command->run(&line, &err) == LANCET_OK)
 		return EXIT_SUCCESS;
-	fprintf(stderr, "lancet: %s\n", err.text);
+	fprintf(stderr, "lancet: %s: %s\n", strerrorname_np(lancet_error_errno(&err)), err.text);
 	return EXIT_FAILED;
 }
 

@@ -41,8 +41,8 @@ put_column(struct buf *out, const struct column_spec *columns, size_t count, siz
 }
 
 static void
-put_number(struct buf *out, const struct column_spec *columns, size_t count, size_t at,
-	uint64_t value)
+put_number(
+	struct buf *out, const struct column_spec *columns, size_t count, size_t at, uint64_t value)
 {
 	static const uint64_t widest = UINT64_C(9999999999); /* ten digits */
 
@@ -68,8 +68,8 @@ fragment_bytes(lancet_version *version, const struct lancet_fragment_info *info)
 		if (info->files[i].size != 0)
 			total += info->files[i].size;
 		else if (lancet_data_file_path(version, &info->files[i], &base, &path, NULL) ==
-				LANCET_OK &&
-			lancet_base_stat(base, path, &st, NULL) == LANCET_OK)
+				 LANCET_OK &&
+			 lancet_base_stat(base, path, &st, NULL) == LANCET_OK)
 			total += (uint64_t)st.st_size;
 	}
 	return total;
@@ -167,25 +167,37 @@ static const struct column_spec file_columns[] = {
 	{ "path", 0 },
 };
 
+/* Recorded, or as the file is; what is rewritten has the size that a copy of it gets. */
 static bool
-file_bytes(const struct lancet_live_file *file, uint64_t *ret_bytes)
+file_bytes(lancet_live *live, size_t index, uint64_t *ret_bytes)
 {
+	const struct lancet_live_file *file = lancet_live_file(live, index);
+	lancet_rewrite *rewrite = NULL;
 	struct stat st;
 
+	if (file->rewritten) {
+		if (lancet_rewrite_open(live, index, &rewrite, NULL) != LANCET_OK)
+			return false;
+		*ret_bytes = lancet_rewrite_size(rewrite);
+		lancet_rewrite_free(rewrite);
+		return true;
+	}
 	*ret_bytes = file->size;
 	if (file->size != UINT64_MAX)
 		return true;
-	if (file->base == NULL || lancet_base_stat(file->base, file->source_path, &st, NULL) != LANCET_OK)
+	if (file->base == NULL ||
+		lancet_base_stat(file->base, file->source_path, &st, NULL) != LANCET_OK)
 		return false;
 	*ret_bytes = (uint64_t)st.st_size;
 	return true;
 }
 
 static void
-put_file(struct buf *out, const struct lancet_live_file *file)
+put_file(struct buf *out, lancet_live *live, size_t index)
 {
 	static const size_t count = ARRAY_SIZE(file_columns);
 	const struct column_spec *columns = file_columns;
+	const struct lancet_live_file *file = lancet_live_file(live, index);
 	uint64_t bytes;
 
 	put_column(out, columns, count, 0, lancet_live_kind_name(file->kind));
@@ -193,7 +205,7 @@ put_file(struct buf *out, const struct lancet_live_file *file)
 		put_number(out, columns, count, 1, file->fragment);
 	else
 		put_column(out, columns, count, 1, "-");
-	if (file_bytes(file, &bytes))
+	if (file_bytes(live, index, &bytes))
 		put_number(out, columns, count, 2, bytes);
 	else
 		put_column(out, columns, count, 2, "-");
@@ -211,7 +223,7 @@ render_files(const struct records *records, uint64_t first, size_t count, struct
 {
 	(void)err;
 	for (uint64_t i = first; i < first + count; i++)
-		put_file(out, lancet_live_file(records->state, i));
+		put_file(out, records->state, i);
 	return LANCET_OK;
 }
 
@@ -222,17 +234,18 @@ release_live(struct records *records)
 }
 
 int
-records_files_tsv(
-	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+records_files_tsv(const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
 {
 	struct buf header = { 0 };
 	lancet_live *live = NULL;
 
 	TRY(lancet_live_open(ref->version, &live, err));
 	for (size_t i = 0; i < 4; i++)
-		put_column(&header, file_columns, ARRAY_SIZE(file_columns), i, file_columns[i].name);
+		put_column(
+			&header, file_columns, ARRAY_SIZE(file_columns), i, file_columns[i].name);
 	buf_put_text(&header, "path\n");
 	if (buf_check(&header, "files.tsv", err) != LANCET_OK) {
+		buf_release(&header);
 		lancet_live_unref(live);
 		return LANCET_NO_MEMORY;
 	}

@@ -15,17 +15,6 @@
 #define DETACHED_BIT (UINT64_C(1) << 63)
 
 static bool
-has_detached(const struct node_ref *ref)
-{
-	struct lancet_version_list list = { 0 };
-	bool any =
-		lancet_dataset_detached(ref->dataset, &list, NULL) == LANCET_OK && list.count > 0;
-
-	lancet_version_list_release(&list);
-	return any;
-}
-
-static bool
 has_current(const struct node_ref *ref)
 {
 	uint64_t number;
@@ -159,7 +148,6 @@ const struct node_kind rows_root[] = {
 		.parent = NODE_ROOT,
 		.live = true,
 		.live_list = true,
-		.present = has_detached,
 		.list = list_versions,
 		.find = find_version },
 	{ .id = NODE_VERSION,
