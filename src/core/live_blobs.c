@@ -1,7 +1,8 @@
 /* Blob files of a version: they are not in its manifest.
  *
- * A data file with blob columns may have a directory of sidecar files beside it, named like the file without its
- * extension; a dataset with managed blobs keeps them all in `_blobs`. Both belong to a copy. Format facts: directories.
+ * A data file with blob columns may have a directory of sidecar files beside it, named like the
+ * file without its extension; a dataset with managed blobs keeps them all in `_blobs`. Both belong
+ * to a copy. Format facts: directories.
  */
 #include "live.h"
 
@@ -16,7 +17,8 @@
 
 struct blob_walk {
 	struct live_files *files;
-	const struct lancet_live_file *like; /* base and base id of what is found; NULL = the dataset's own */
+	const struct lancet_live_file
+		*like; /* base and base id of what is found; NULL = the dataset's own */
 	const lancet_base *base;
 	const char *source; /* the directory in base */
 	const char *path;   /* the directory in the tree */
@@ -34,7 +36,7 @@ add_blob(void *context, const char *name, bool is_dir)
 	lancet_autofree char *path = NULL;
 
 	if (asprintf(&source, "%s/%s", walk->source, name) < 0 ||
-	    asprintf(&path, "%s/%s", walk->path, name) < 0)
+		asprintf(&path, "%s/%s", walk->path, name) < 0)
 		return lancet_fail(walk->err, LANCET_NO_MEMORY, "blob files: out of memory");
 	if (is_dir) {
 		struct blob_walk inner = *walk;
@@ -45,18 +47,18 @@ add_blob(void *context, const char *name, bool is_dir)
 		return add_directory(&inner);
 	}
 	return live_add(walk->files,
-	                &(struct lancet_live_file){
-				.kind = LANCET_LIVE_BLOB,
-				.has_base = walk->like != NULL && walk->like->has_base,
-				.base_id = walk->like == NULL ? 0 : walk->like->base_id,
-				.has_fragment = walk->like != NULL,
-				.fragment = walk->like == NULL ? 0 : walk->like->fragment,
-				.base = walk->base,
-				.path = path,
-				.source_path = source,
-				.size = UINT64_MAX,
-			},
-	                walk->err);
+		&(struct lancet_live_file){
+			.kind = LANCET_LIVE_BLOB,
+			.has_base = walk->like != NULL && walk->like->has_base,
+			.base_id = walk->like == NULL ? 0 : walk->like->base_id,
+			.has_fragment = walk->like != NULL,
+			.fragment = walk->like == NULL ? 0 : walk->like->fragment,
+			.base = walk->base,
+			.path = path,
+			.source_path = source,
+			.size = UINT64_MAX,
+		},
+		walk->err);
 }
 
 static int
@@ -65,8 +67,8 @@ add_directory(struct blob_walk *walk)
 	int rc;
 
 	if (walk->depth > DEPTH_MAX)
-		return lancet_fail(walk->err, LANCET_LIMIT, "%s: more than %d levels of directories",
-		                   walk->path, DEPTH_MAX);
+		return lancet_fail(walk->err, LANCET_LIMIT,
+			"%s: more than %d levels of directories", walk->path, DEPTH_MAX);
 	rc = store_list(walk->base->store, walk->source, add_blob, walk, walk->err);
 	if (rc != LANCET_NOT_FOUND)
 		return rc;
@@ -94,7 +96,7 @@ has_blob_fields(lancet_version *version, bool *ret_has, struct lancet_error *err
 		*ret_has = mentions_blob(fields[i].logical_type);
 		for (size_t k = 0; k < fields[i].metadata_count && !*ret_has; k++)
 			*ret_has = mentions_blob(fields[i].metadata[k].key) ||
-				mentions_blob(fields[i].metadata[k].value);
+				   mentions_blob(fields[i].metadata[k].value);
 	}
 	return LANCET_OK;
 }
@@ -108,7 +110,7 @@ add_sidecars(struct live_files *files, size_t index, struct lancet_error *err)
 	size_t source_size = strlen(file.source_path);
 
 	if (file.base == NULL || size <= suffix || source_size <= suffix ||
-	    strcmp(file.path + size - suffix, DATA_SUFFIX) != 0)
+		strcmp(file.path + size - suffix, DATA_SUFFIX) != 0)
 		return LANCET_OK;
 	lancet_autofree char *path = strndup(file.path, size - suffix);
 	lancet_autofree char *source = strndup(file.source_path, source_size - suffix);

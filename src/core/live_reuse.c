@@ -1,6 +1,8 @@
-/* Files of the fragment reuse history: row maps of stable-partition transitions, and external details.
+/* Files of the fragment reuse history: row maps of stable-partition transitions, and external
+ * details.
  *
- * Only what a copy must hold is looked at here; the history itself is not judged. Format facts: section 11.
+ * Only what a copy must hold is looked at here; the history itself is not judged. Format facts:
+ * section 11.
  */
 #include "live.h"
 
@@ -14,6 +16,9 @@
 
 #define DETAILS_SIZE_MAX (UINT64_C(1) << 30)
 
+#define MAPPING_PARTITION                                                                          \
+	LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__TRANSITION__MAPPING_STABLE_PARTITION
+
 typedef Lance__Table__FragmentReuseIndexDetails Details;
 typedef Lance__Table__FragmentReuseIndexDetails__InlineContent Content;
 typedef Lance__Table__FragmentReuseIndexDetails__StablePartition Partition;
@@ -26,7 +31,7 @@ index_is_reuse(struct lancet_bytes name)
 
 static int
 add_row_map(struct live_files *files, lancet_version *version, const Partition *partition,
-            struct lancet_error *err)
+	struct lancet_error *err)
 {
 	bool has_base = partition->base_id_presence_case != 0;
 	struct slice id = slice_of(partition->map_id.data, partition->map_id.len);
@@ -42,7 +47,7 @@ add_row_map(struct live_files *files, lancet_version *version, const Partition *
 	if (id.size > 255 || memchr(id.data, '/', id.size) != NULL)
 		return lancet_fail(err, LANCET_CORRUPT, "row map id of %zu bytes", id.size);
 	snprintf(path, sizeof(path), "_fri/%.*s/stable_partition.lance", (int)id.size,
-	         (const char *)id.data);
+		(const char *)id.data);
 	file.path = file.source_path = path;
 	int rc = lancet_version_base(version, has_base, file.base_id, &file.base, err);
 	if (rc == LANCET_IO || rc == LANCET_UNSUPPORTED || rc == LANCET_DENIED)
@@ -54,14 +59,13 @@ add_row_map(struct live_files *files, lancet_version *version, const Partition *
 
 static int
 add_row_maps(struct live_files *files, lancet_version *version, const Content *content,
-             struct lancet_error *err)
+	struct lancet_error *err)
 {
 	for (size_t i = 0; content != NULL && i < content->n_transitions; i++) {
 		const Lance__Table__FragmentReuseIndexDetails__Transition *transition =
 			content->transitions[i];
 
-		if (transition->mapping_case ==
-		    LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__TRANSITION__MAPPING_STABLE_PARTITION)
+		if (transition->mapping_case == MAPPING_PARTITION)
 			TRY(add_row_map(files, version, transition->stable_partition, err));
 	}
 	return LANCET_OK;
@@ -70,7 +74,7 @@ add_row_maps(struct live_files *files, lancet_version *version, const Content *c
 /* The whole file is the content; *ret_data is allocated. */
 static int
 load_details(const lancet_base *base, const char *path, uint8_t **ret_data, size_t *ret_size,
-             struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct source *source = NULL;
 	struct stat st;
@@ -91,8 +95,8 @@ load_details(const lancet_base *base, const char *path, uint8_t **ret_data, size
 
 static int
 add_external(struct live_files *files, lancet_version *version,
-             const struct lancet_index_segment *entry, const Lance__Table__ExternalFile *external,
-             struct lancet_error *err)
+	const struct lancet_index_segment *entry, const Lance__Table__ExternalFile *external,
+	struct lancet_error *err)
 {
 	struct slice name = slice_of(external->path.data, external->path.len);
 	struct lancet_live_file file = {
@@ -110,14 +114,14 @@ add_external(struct live_files *files, lancet_version *version,
 
 	TRY(store_key_check(name, err));
 	if (asprintf(&path, "_indices/%s/%.*s", entry->uuid_text, (int)name.size,
-	             (const char *)name.data) < 0) {
+		    (const char *)name.data) < 0) {
 		path = NULL;
 		return lancet_fail(err, LANCET_NO_MEMORY, "live files: out of memory");
 	}
 	TRY(lancet_version_base(version, entry->has_base, entry->base_id, &file.base, err));
 	TRY(load_details(file.base, path, &data, &size, err));
 	rc = pb_unpack(&lance__table__fragment_reuse_index_details__inline_content__descriptor,
-	               slice_of(data, size), &arena, &content, err);
+		slice_of(data, size), &arena, &content, err);
 	file.path = file.source_path = path;
 	if (rc == LANCET_OK)
 		rc = live_add(files, &file, err);
@@ -131,18 +135,19 @@ add_external(struct live_files *files, lancet_version *version,
 
 static int
 add_entry(struct live_files *files, lancet_version *version,
-          const struct lancet_index_segment *entry, struct lancet_error *err)
+	const struct lancet_index_segment *entry, struct lancet_error *err)
 {
 	struct arena arena = { 0 };
 	Details *details = NULL;
 	int rc = pb_unpack(&lance__table__fragment_reuse_index_details__descriptor,
-	                   slice_of(entry->details.data, entry->details.size), &arena, &details, err);
+		slice_of(entry->details.data, entry->details.size), &arena, &details, err);
 
 	if (rc == LANCET_OK &&
-	    details->content_case == LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__CONTENT_INLINE)
+		details->content_case == LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__CONTENT_INLINE)
 		rc = add_row_maps(files, version, details->inline_, err);
 	else if (rc == LANCET_OK &&
-	         details->content_case == LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__CONTENT_EXTERNAL)
+		 details->content_case ==
+			 LANCE__TABLE__FRAGMENT_REUSE_INDEX_DETAILS__CONTENT_EXTERNAL)
 		rc = add_external(files, version, entry, details->external, err);
 	arena_release(&arena);
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "fragment reuse details");
@@ -156,7 +161,8 @@ live_add_reuse(struct live_files *files, lancet_version *version, struct lancet_
 
 	TRY(lancet_version_indices(version, &indices, &count, err));
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < indices[i].segment_count && index_is_reuse(indices[i].name); k++)
+		for (size_t k = 0; k < indices[i].segment_count && index_is_reuse(indices[i].name);
+			k++)
 			TRY(add_entry(files, version, indices[i].segments[k], err));
 	return LANCET_OK;
 }

@@ -1,8 +1,8 @@
 /* Live files that a standalone copy needs in another form.
  *
- * The manifest without base paths, base ids, branch and flag bit 4; external reuse details without base ids; tag files with
- * branch null and the new manifest's size. Sections keep their order: index section, transaction, manifest, footer.
- * SPEC section 7; format facts: manifest file layout.
+ * The manifest without base paths, base ids, branch and flag bit 4; external reuse details without
+ * base ids; tag files with branch null and the new manifest's size. Sections keep their order:
+ * index section, transaction, manifest, footer. SPEC section 7; format facts: manifest file layout.
  */
 #include "live.h"
 
@@ -17,9 +17,9 @@
 #include "util/cursor.h"
 #include "util/macros.h"
 
-#define FOOTER_SIZE   16
-#define TAG_SIZE_MAX  (UINT64_C(1) << 20)
-#define PREFIX_SIZE   4 /* a section's length */
+#define FOOTER_SIZE  16
+#define TAG_SIZE_MAX (UINT64_C(1) << 20)
+#define PREFIX_SIZE  4 /* a section's length */
 
 struct lancet_rewrite {
 	struct splice splice;
@@ -80,7 +80,7 @@ static const struct pbedit_rule reuse_rules[] = {
 
 static int
 edit_range(struct splice *out, uint64_t offset, uint64_t size, const struct pbedit_rule *rules,
-           const uint64_t *values, struct lancet_error *err)
+	const uint64_t *values, struct lancet_error *err)
 {
 	struct pbedit edit;
 	int rc = pbedit_init(&edit, out, offset, size, values, err);
@@ -98,12 +98,15 @@ find_section(struct source *file, uint64_t offset, uint64_t *ret_size, struct la
 	uint8_t prefix[PREFIX_SIZE];
 
 	if (offset > file->size || file->size - offset < PREFIX_SIZE)
-		return lancet_fail(err, LANCET_CORRUPT, "section at %" PRIu64 ": past the end", offset);
+		return lancet_fail(
+			err, LANCET_CORRUPT, "section at %" PRIu64 ": past the end", offset);
 	TRY(source_read_at(file, offset, PREFIX_SIZE, prefix, err));
 	*ret_size = load_u32(prefix);
 	if (*ret_size > file->size - offset - PREFIX_SIZE)
-		return lancet_fail(err, LANCET_CORRUPT, "section at %" PRIu64 ": %" PRIu64 " bytes are "
-		                   "too many", offset, *ret_size);
+		return lancet_fail(err, LANCET_CORRUPT,
+			"section at %" PRIu64 ": %" PRIu64 " bytes are "
+			"too many",
+			offset, *ret_size);
 	return LANCET_OK;
 }
 
@@ -119,7 +122,8 @@ set_length(struct splice *out, size_t place, uint64_t size_before)
 
 /* An entry's name decides by which rules it is copied. */
 static int
-entry_is_reuse(struct pbedit *edit, const struct pb_field *entry, bool *ret_is, struct lancet_error *err)
+entry_is_reuse(
+	struct pbedit *edit, const struct pb_field *entry, bool *ret_is, struct lancet_error *err)
 {
 	struct pb_field field;
 	struct slice name;
@@ -132,7 +136,7 @@ entry_is_reuse(struct pbedit *edit, const struct pb_field *entry, bool *ret_is, 
 		if (!more)
 			return LANCET_OK;
 		if (field.number != 3 || field.wire != PB_BYTES ||
-		    field.value != strlen(REUSE_INDEX_NAME))
+			field.value != strlen(REUSE_INDEX_NAME))
 			continue;
 		TRY(pbscan_bytes(&edit->scan, field.offset, (size_t)field.value, &name, err));
 		*ret_is = slice_equal(name, slice_text(REUSE_INDEX_NAME));
@@ -160,7 +164,7 @@ edit_entries(struct pbedit *edit, uint64_t end, struct lancet_error *err)
 
 static int
 rewrite_index_section(struct splice *out, lancet_version *version, const uint64_t *values,
-                      struct lancet_error *err)
+	struct lancet_error *err)
 {
 	uint64_t size = 0, before = out->size;
 	size_t place = splice_reserve(out);
@@ -219,7 +223,8 @@ rewrite_manifest(lancet_live *live, struct splice *out, struct lancet_error *err
 	}
 	position = before = out->size;
 	place = splice_reserve(out);
-	TRY(edit_range(out, version->message_offset, version->message_size, manifest_rules, values, err));
+	TRY(edit_range(
+		out, version->message_offset, version->message_size, manifest_rules, values, err));
 	set_length(out, place, before);
 	for (size_t i = 0; i < sizeof(footer); i++)
 		footer[i] = (uint8_t)(position >> (8 * i));
@@ -229,8 +234,8 @@ rewrite_manifest(lancet_live *live, struct splice *out, struct lancet_error *err
 }
 
 static int
-open_source_of(const struct lancet_live_file *file, struct source **ret_source,
-               struct lancet_error *err)
+open_source_of(
+	const struct lancet_live_file *file, struct source **ret_source, struct lancet_error *err)
 {
 	struct stat st;
 
@@ -270,10 +275,11 @@ manifest_size_of(lancet_live *live, uint64_t *ret_size, struct lancet_error *err
 	return rc;
 }
 
-/* The same object with branch null and the size of the manifest beside it; other keys stay as they are. */
+/* The same object with branch null and the size of the manifest beside it; other keys stay as they
+ * are. */
 static int
 edit_tag(const char *text, size_t size, uint64_t manifest_size, struct splice *out,
-         struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(16);
 	struct json_object *tag = NULL;
@@ -286,9 +292,9 @@ edit_tag(const char *text, size_t size, uint64_t manifest_size, struct splice *o
 	} else {
 		json_object_object_add(tag, "branch", NULL);
 		json_object_object_add(tag, "manifestSize", json_object_new_uint64(manifest_size));
-		const char *edited = json_object_to_json_string_ext(tag,
-			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-				JSON_C_TO_STRING_NOSLASHESCAPE);
+		const char *edited = json_object_to_json_string_ext(
+			tag, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+				     JSON_C_TO_STRING_NOSLASHESCAPE);
 		splice_literal(out, edited, strlen(edited));
 		rc = splice_finish(out, err);
 	}
@@ -299,7 +305,7 @@ edit_tag(const char *text, size_t size, uint64_t manifest_size, struct splice *o
 
 static int
 rewrite_tag(lancet_live *live, const struct lancet_live_file *file, struct splice *out,
-            struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct source *source = NULL;
 	lancet_autofree uint8_t *text = NULL;
@@ -311,15 +317,15 @@ rewrite_tag(lancet_live *live, const struct lancet_live_file *file, struct splic
 	source_unref(source);
 	if (out->source->size == 0 || out->source->size > TAG_SIZE_MAX)
 		return lancet_fail(err, LANCET_CORRUPT, "%s: %" PRIu64 " bytes", file->path,
-		                   out->source->size);
+			out->source->size);
 	TRY(source_load(out->source, 0, (size_t)out->source->size, &text, err));
 	int rc = edit_tag((const char *)text, (size_t)out->source->size, manifest_size, out, err);
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", file->path);
 }
 
 int
-lancet_rewrite_open(lancet_live *live, size_t index, lancet_rewrite **ret_rewrite,
-                    struct lancet_error *err)
+lancet_rewrite_open(
+	lancet_live *live, size_t index, lancet_rewrite **ret_rewrite, struct lancet_error *err)
 {
 	const struct lancet_live_file *file = lancet_live_file(live, index);
 	lancet_rewrite *rewrite = calloc(1, sizeof(*rewrite));
@@ -359,10 +365,10 @@ lancet_rewrite_size(const lancet_rewrite *rewrite)
 
 int
 lancet_rewrite_read(const lancet_rewrite *rewrite, uint64_t offset, size_t size, void *into,
-                    struct lancet_error *err)
+	struct lancet_error *err)
 {
 	if (offset > rewrite->splice.size || size > rewrite->splice.size - offset)
-		return lancet_fail(err, LANCET_INVALID, "%zu bytes at %" PRIu64 " of %" PRIu64, size, offset,
-		                   rewrite->splice.size);
+		return lancet_fail(err, LANCET_INVALID, "%zu bytes at %" PRIu64 " of %" PRIu64,
+			size, offset, rewrite->splice.size);
 	return splice_read(&rewrite->splice, offset, size, into, err);
 }

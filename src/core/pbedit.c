@@ -31,7 +31,7 @@ put_header(uint8_t into[2 * VARINT_MAX], uint32_t number, enum pb_wire wire, uin
 
 int
 pbedit_init(struct pbedit *edit, struct splice *out, uint64_t offset, uint64_t size,
-            const uint64_t *values, struct lancet_error *err)
+	const uint64_t *values, struct lancet_error *err)
 {
 	*edit = (struct pbedit){ .out = out, .values = values };
 	return pbscan_init(&edit->scan, out->source, offset, size, 0, err);
@@ -39,21 +39,21 @@ pbedit_init(struct pbedit *edit, struct splice *out, uint64_t offset, uint64_t s
 
 int
 pbedit_next(struct pbedit *edit, uint64_t end, struct pb_field *ret_field, bool *ret_more,
-            struct lancet_error *err)
+	struct lancet_error *err)
 {
 	*ret_more = edit->scan.at != end;
 	if (!*ret_more)
 		return LANCET_OK;
 	TRY(pbscan_next(&edit->scan, ret_field, ret_more, err));
 	if (!*ret_more || ret_field->end > end)
-		return lancet_fail(err, LANCET_CORRUPT, "a field passes its message's end at %" PRIu64,
-		                   end);
+		return lancet_fail(
+			err, LANCET_CORRUPT, "a field passes its message's end at %" PRIu64, end);
 	return LANCET_OK;
 }
 
 int
 pbedit_inside(struct pbedit *edit, const struct pb_field *field, const struct pbedit_rule *rules,
-              struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct splice *out = edit->out;
 	uint8_t header[2 * VARINT_MAX];
@@ -70,7 +70,7 @@ pbedit_inside(struct pbedit *edit, const struct pb_field *field, const struct pb
 		splice_copy(out, field->start, field->end - field->start);
 	} else {
 		splice_set(out, place, header,
-		           put_header(header, field->number, PB_BYTES, out->size - size));
+			put_header(header, field->number, PB_BYTES, out->size - size));
 	}
 	edit->changed |= changed_before;
 	edit->scan.at = field->end;
@@ -92,7 +92,7 @@ set_value(struct pbedit *edit, const struct pb_field *field, uint64_t value)
 
 static int
 apply_rule(struct pbedit *edit, const struct pb_field *field, const struct pbedit_rule *rule,
-           struct lancet_error *err)
+	struct lancet_error *err)
 {
 	enum pb_wire want = rule->kind == PBEDIT_INSIDE ? PB_BYTES : PB_VARINT;
 
@@ -102,18 +102,18 @@ apply_rule(struct pbedit *edit, const struct pb_field *field, const struct pbedi
 	}
 	if (field->wire != want)
 		return lancet_fail(err, LANCET_CORRUPT, "field %" PRIu32 ": wire type %d",
-		                   field->number, (int)field->wire);
+			field->number, (int)field->wire);
 	if (rule->kind == PBEDIT_INSIDE)
 		return pbedit_inside(edit, field, rule->inside, err);
 	set_value(edit, field,
-	          rule->kind == PBEDIT_SET ? edit->values[rule->slot]
-	                                   : field->value & ~edit->values[rule->slot]);
+		rule->kind == PBEDIT_SET ? edit->values[rule->slot]
+					 : field->value & ~edit->values[rule->slot]);
 	return LANCET_OK;
 }
 
 int
 pbedit_message(struct pbedit *edit, uint64_t end, const struct pbedit_rule *rules,
-               struct lancet_error *err)
+	struct lancet_error *err)
 {
 	struct pb_field field;
 	bool more;

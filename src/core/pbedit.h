@@ -1,7 +1,7 @@
 /* Copies a protobuf message with some fields dropped or changed, byte for byte otherwise.
  *
- * What is to change is a table; everything that no row names, unknown fields included, keeps its bytes and place. The
- * result goes into a splice, so nothing is decoded and nothing large is held.
+ * What is to change is a table; everything that no row names, unknown fields included, keeps its
+ * bytes and place. The result goes into a splice, so nothing is decoded and nothing large is held.
  */
 #ifndef CORE_PBEDIT_H
 #define CORE_PBEDIT_H
@@ -27,20 +27,21 @@ struct pbedit {
 	struct pbscan scan; /* over the source of `out` */
 	struct splice *out;
 	const uint64_t *values;
-	bool changed;       /* something was dropped or got another value */
+	bool changed; /* something was dropped or got another value */
 };
 
 /* One walk over source[offset, offset + size). Release the scan with pbscan_release afterwards. */
 int pbedit_init(struct pbedit *edit, struct splice *out, uint64_t offset, uint64_t size,
-                const uint64_t *values, struct lancet_error *err);
-/* The next field of a message that ends at `end`; *ret_more is false there. CORRUPT when a field passes it. */
+	const uint64_t *values, struct lancet_error *err);
+/* The next field of a message that ends at `end`; *ret_more is false there. CORRUPT when a field
+ * passes it. */
 int pbedit_next(struct pbedit *edit, uint64_t end, struct pb_field *ret_field, bool *ret_more,
-                struct lancet_error *err);
+	struct lancet_error *err);
 /* Copies the message at the scan's place, which ends at `end`. */
 int pbedit_message(struct pbedit *edit, uint64_t end, const struct pbedit_rule *rules,
-                   struct lancet_error *err);
+	struct lancet_error *err);
 /* Copies one field by the rules of its content. */
 int pbedit_inside(struct pbedit *edit, const struct pb_field *field,
-                  const struct pbedit_rule *rules, struct lancet_error *err);
+	const struct pbedit_rule *rules, struct lancet_error *err);
 
 #endif

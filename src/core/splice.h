@@ -1,7 +1,8 @@
 /* A file that is made of ranges of another file and of new bytes, without building it in memory.
  *
- * Manifests may be hundreds of megabytes; a standalone copy changes a few bytes of each fragment. So the result is a
- * list of pieces: its size is known when the list is, and any range of it can be read.
+ * Manifests may be hundreds of megabytes; a standalone copy changes a few bytes of each fragment.
+ * So the result is a list of pieces: its size is known when the list is, and any range of it can be
+ * read.
  */
 #ifndef CORE_SPLICE_H
 #define CORE_SPLICE_H
@@ -38,6 +39,6 @@ void splice_rewind(struct splice *splice, size_t count, uint64_t size);
 int splice_finish(struct splice *splice, struct lancet_error *err);
 /* After splice_finish; offset + size <= splice->size. */
 int splice_read(const struct splice *splice, uint64_t offset, size_t size, void *into,
-                struct lancet_error *err);
+	struct lancet_error *err);
 
 #endif

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 void
-lancet_free_pointer(void *pointer_to_pointer)
+util_free_pointer(void *pointer_to_pointer)
 {
 	free(*(void **)pointer_to_pointer);
 }
 
 void
-lancet_close_fd(const int *fd)
+util_close_fd(const int *fd)
 {
 	int saved = errno;
 

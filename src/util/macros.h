@@ -15,10 +15,10 @@
 	} while (0)
 
 /* free() and close() on every path out of a scope. close keeps errno. */
-void lancet_free_pointer(void *pointer_to_pointer);
-void lancet_close_fd(const int *fd);
-#define lancet_autofree  __attribute__((cleanup(lancet_free_pointer)))
-#define lancet_autoclose __attribute__((cleanup(lancet_close_fd)))
+void util_free_pointer(void *pointer_to_pointer);
+void util_close_fd(const int *fd);
+#define lancet_autofree  __attribute__((cleanup(util_free_pointer)))
+#define lancet_autoclose __attribute__((cleanup(util_close_fd)))
 
 /* Moves ownership out of an autofree pointer: the attribute then sees NULL. */
 static inline void *
