@@ -239,8 +239,26 @@ add_dots(fuse_req_t req, bool plus, char *page, size_t size, off_t *cookie)
 	return used;
 }
 
-/* A page of the listing from cookie on; an entry whose attributes fail is left to its own look-up,
- * which says why. */
+/* With attributes, an entry is looked up for the kernel. One whose attributes fail is left to its
+ * own look-up, which says why (node 0). So are those of a directory that changes: the kernel can't
+ * keep what it is given there, and a listing of 10,000 versions would look at as many files. */
+static size_t
+add_plus(fuse_req_t req, struct tree_dir *dir, uint64_t index, struct tree_entry *entry, char *at,
+	size_t left)
+{
+	struct fuse_entry_param param;
+	const char *name;
+
+	if (!tree_dir_is_immutable(dir) ||
+		tree_dir_entry(dir, index, true, &name, entry, NULL) != LANCET_OK) {
+		(void)tree_dir_entry(dir, index, false, &name, entry, NULL);
+		entry->node = 0;
+	}
+	entry_to_param(entry, live_seconds(req), &param);
+	return fuse_add_direntry_plus(req, at, left, name, &param, (off_t)index + 3);
+}
+
+/* A page of the listing from cookie on. */
 static int
 fill_page(fuse_req_t req, struct tree_dir *dir, bool plus, char *page, size_t size, off_t cookie,
 	size_t *ret_used, struct lancet_error *err)
@@ -248,7 +266,6 @@ fill_page(fuse_req_t req, struct tree_dir *dir, bool plus, char *page, size_t si
 	size_t used = add_dots(req, plus, page, size, &cookie);
 
 	for (uint64_t i = (uint64_t)cookie - 2; cookie >= 2 && i < tree_dir_count(dir); i++) {
-		struct fuse_entry_param param;
 		struct tree_entry entry;
 		const char *name;
 		size_t need, left = size - used;
@@ -259,15 +276,11 @@ fill_page(fuse_req_t req, struct tree_dir *dir, bool plus, char *page, size_t si
 			    : fuse_add_direntry(req, NULL, 0, name, NULL, 0);
 		if (need > left)
 			break;
-		if (plus) {
-			if (tree_dir_entry(dir, i, true, &name, &entry, NULL) != LANCET_OK)
-				entry.node = 0;
-			entry_to_param(&entry, live_seconds(req), &param);
-			fuse_add_direntry_plus(req, page + used, left, name, &param, (off_t)i + 3);
-		} else {
-			fuse_add_direntry(req, page + used, left, name, &entry.st, (off_t)i + 3);
-		}
-		used += need;
+		if (plus)
+			used += add_plus(req, dir, i, &entry, page + used, left);
+		else
+			used += fuse_add_direntry(
+				req, page + used, left, name, &entry.st, (off_t)i + 3);
 	}
 	*ret_used = used;
 	return LANCET_OK;
