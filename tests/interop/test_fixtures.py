@@ -230,8 +230,9 @@ def check_stands_alone(tree, at, facts, want):
     for file in want:
         if file.kind == "ref":
             tag = json.loads(tree.read(f"{at}/{file.path}"))
-            assert tag["branch"] is None and tag["version"] == facts.version
-            assert tag["manifestSize"] == len(raw)
+            assert tag.get("branch") is None and tag["version"] == facts.version
+            if raw != facts.raw: # a tag that needs no change keeps the size that was stored with it
+                assert tag["manifestSize"] == len(raw)
 
 
 def check_rewritten(raw, facts):
