@@ -13,7 +13,7 @@ unit_tests += \
 	tests/unit/test_names tests/unit/test_json tests/unit/test_store \
 	tests/unit/test_dataset tests/unit/test_version_cache tests/unit/test_bases \
 	tests/unit/test_refs
-EXTRA_DIST += tests/unit/temptree.h tests/unit/treedata.h
+EXTRA_DIST += tests/unit/jsontext.h tests/unit/temptree.h tests/unit/treedata.h
 unit_tests += \
 	tests/unit/test_column tests/unit/test_deletion tests/unit/test_row_versions \
 	tests/unit/test_rowcount tests/unit/test_rowids tests/unit/test_rowids_cost
