@@ -217,14 +217,16 @@ ops_opendir(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 
 /* "." and "..": cookies 1 and 2. The kernel takes no reference to them, so node 0 does. */
 static size_t
-add_dots(fuse_req_t req, bool plus, char *page, size_t size, off_t *cookie)
+add_dots(fuse_req_t req, const struct tree_dir *dir, bool plus, char *page, size_t size,
+	off_t *cookie)
 {
 	static const char *const dots[] = { ".", ".." };
+	const uint64_t inodes[] = { tree_dir_inode(dir), tree_dir_parent_inode(dir) };
 	size_t used = 0;
 
 	while (*cookie < 2) {
 		struct fuse_entry_param param = { .attr = { .st_mode = S_IFDIR,
-							  .st_ino = FUSE_ROOT_ID } };
+							  .st_ino = inodes[*cookie] } };
 		const char *name = dots[*cookie];
 		size_t need = plus ? fuse_add_direntry_plus(req, page + used, size - used, name,
 					     &param, *cookie + 1)
@@ -263,7 +265,7 @@ static int
 fill_page(fuse_req_t req, struct tree_dir *dir, bool plus, char *page, size_t size, off_t cookie,
 	size_t *ret_used, struct lancet_error *err)
 {
-	size_t used = add_dots(req, plus, page, size, &cookie);
+	size_t used = add_dots(req, dir, plus, page, size, &cookie);
 
 	for (uint64_t i = (uint64_t)cookie - 2; cookie >= 2 && i < tree_dir_count(dir); i++) {
 		struct tree_entry entry;

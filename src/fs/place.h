@@ -89,6 +89,8 @@ bool place_key(const struct place *place, uint64_t node, struct text_key *ret_ke
 
 /* st_ino along the path, and of a child of a directory whose own number is `dir_inode`. */
 int place_inode(const struct place *place, uint64_t *ret_inode, struct lancet_error *err);
+/* st_ino of the directory that `dir`, a directory, is in; the root is in itself. */
+int place_parent_inode(const struct place *dir, uint64_t *ret_inode, struct lancet_error *err);
 int place_child_inode(const struct place *dir, uint64_t dir_inode, const struct node_child *child,
 	const char *name, uint64_t *ret_inode, struct lancet_error *err);
 /* Where the bytes of a pass-through place are: from the table or the manifest. path is allocated.

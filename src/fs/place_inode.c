@@ -216,6 +216,15 @@ place_inode(const struct place *place, uint64_t *ret_inode, struct lancet_error 
 	return LANCET_OK;
 }
 
+int
+place_parent_inode(const struct place *dir, uint64_t *ret_inode, struct lancet_error *err)
+{
+	struct node_ref ref = dir->ref;
+
+	(void)step_up(&ref);
+	return ref_inode(&ref, dir->generation, dir->addr.slot, 0, ret_inode, err);
+}
+
 /* Puts "/name" before what is at *at. False when there is no room. */
 static bool
 prepend(char *start, char **at, const char *name)

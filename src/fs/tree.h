@@ -52,6 +52,9 @@ int tree_opendir(
 	struct tree *tree, uint64_t node, struct tree_dir **ret_dir, struct lancet_error *err);
 bool tree_dir_is_immutable(const struct tree_dir *dir);
 uint64_t tree_dir_count(const struct tree_dir *dir); /* without . and .. */
+/* st_ino of "." and of ".."; at the root both are its own. */
+uint64_t tree_dir_inode(const struct tree_dir *dir);
+uint64_t tree_dir_parent_inode(const struct tree_dir *dir);
 /* Child `index`: name borrowed from dir; d_type and st_ino in *ret_entry are exact; with want_stat
  * all of st is filled and one lookup is counted, so that readdirplus can hand the node to the
  * kernel. */

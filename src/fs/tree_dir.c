@@ -26,6 +26,7 @@ struct tree_dir {
 	struct place place; /* counted */
 	bool immutable;
 	uint64_t inode; /* hash along the path: what the children's numbers are made of */
+	uint64_t parent_inode;
 	struct dir_entry *entries;
 	size_t count, room;
 	uint64_t indexed; /* children behind the entries that have an index */
@@ -163,6 +164,9 @@ tree_opendir(struct tree *tree, uint64_t node, struct tree_dir **ret_dir, struct
 		rc = place_try_version(&dir->place, err);
 	if (rc == LANCET_OK)
 		rc = place_inode(&dir->place, &dir->inode, err);
+	dir->parent_inode = dir->inode;
+	if (rc == LANCET_OK && node != TREE_ROOT)
+		rc = place_parent_inode(&dir->place, &dir->parent_inode, err);
 	if (rc == LANCET_OK)
 		rc = take_listing(dir, err);
 	if (rc != LANCET_OK) {
@@ -190,6 +194,18 @@ bool
 tree_dir_is_immutable(const struct tree_dir *dir)
 {
 	return dir->immutable;
+}
+
+uint64_t
+tree_dir_inode(const struct tree_dir *dir)
+{
+	return dir->inode;
+}
+
+uint64_t
+tree_dir_parent_inode(const struct tree_dir *dir)
+{
+	return dir->parent_inode;
 }
 
 uint64_t

@@ -1,4 +1,5 @@
 """Attributes: exact sizes, stable and unique inode numbers, types, times, blocks, df."""
+import ctypes
 import os
 import shutil
 import stat
@@ -50,6 +51,46 @@ def check_entry(path, entry):
     elif stat.S_ISLNK(info.st_mode):
         equal(info.st_size, len(os.readlink(path)), f"{path}: size of a link")
     return info
+
+
+class Dirent(ctypes.Structure):
+    _fields_ = [("ino", ctypes.c_uint64), ("off", ctypes.c_int64), ("size", ctypes.c_uint16),
+                ("type", ctypes.c_uint8), ("name", ctypes.c_char * 256)]
+
+
+def listing(directory):
+    """[(d_ino, name)] as readdir(3) gives them: Python leaves the dots out."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.opendir.restype, libc.opendir.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    libc.readdir.restype, libc.readdir.argtypes = ctypes.POINTER(Dirent), [ctypes.c_void_p]
+    libc.closedir.argtypes = [ctypes.c_void_p]
+    stream, found = libc.opendir(os.fsencode(directory)), []
+    check(stream, f"{directory}: {os.strerror(ctypes.get_errno())}")
+    while entry := libc.readdir(stream):
+        found.append((entry.contents.ino, os.fsdecode(entry.contents.name)))
+    libc.closedir(stream)
+    return found
+
+
+def check_dots(directory):
+    """In a listing, too, a directory and the one above have the numbers that stat gives."""
+    listed = {name: number for number, name in listing(directory)}
+    equal(listed.get("."), os.lstat(directory).st_ino, f"{directory}: d_ino of .")
+    if not os.path.ismount(directory):
+        equal(listed.get(".."), os.lstat(directory.parent).st_ino, f"{directory}: d_ino of ..")
+
+
+@case()
+def dots_have_the_numbers_of_their_directories():
+    for name in (None, "branches", "index_scalar"):
+        dataset = dict(fixtures())[name] if name else sample()
+        for options in ((), ("view=dataset",)):
+            with Mount(dataset, *options) as mount:
+                check_dots(mount.point)
+                below = [p for p, e in walk(mount.point) if e.is_dir(follow_symlinks=False)]
+                check(below, f"{name}: no directories")
+                for directory in below:
+                    check_dots(directory)
 
 
 def survey(point):
