@@ -40,13 +40,9 @@ run_parse(struct source *src, uint64_t offset, uint64_t size, struct sequence_el
 	bool has_span = false;
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, src, offset, size, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		rc = run_field(src, &field, &element, &has_span, err);
 	}
 	pbscan_release(&scan);

@@ -31,13 +31,9 @@ parse_array_body(struct source *src, const struct pb_field *message, struct segm
 {
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, src, message->offset, message->value, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number == 1 && array->width != 8) {
 			if (field.wire != PB_VARINT)
 				rc = wrong_wire(&field, "array", err);
@@ -63,13 +59,9 @@ parse_array(struct source *src, const struct pb_field *message, struct segment_a
 	static const unsigned widths[] = { 0, 2, 4, 8 };
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, src, message->offset, message->value, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number >= ARRAY_SIZE(widths))
 			continue;
 		if (field.wire != PB_BYTES) {
@@ -118,13 +110,9 @@ parse_range(struct source *src, const struct pb_field *message, struct segment *
 {
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, src, message->offset, message->value, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		rc = parse_range_field(src, &field, seg, err);
 	}
 	pbscan_release(&scan);
@@ -178,13 +166,9 @@ segment_parse(struct source *src, uint64_t offset, uint64_t size, struct segment
 	struct segment seg = { .kind = SEGMENT_NONE };
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, src, offset, size, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number > SEGMENT_ARRAY)
 			continue;
 		if (field.wire != PB_BYTES) {

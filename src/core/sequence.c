@@ -173,13 +173,9 @@ walk(struct sequence *seq, struct lancet_error *err)
 {
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, seq->src, 0, seq->src->size, WINDOW_SIZE, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number != 1 || field.wire != PB_BYTES) {
 			rc = other_field(seq, &field, err);
 			continue;

@@ -32,13 +32,9 @@ descriptor_rows(struct source *file, uint64_t offset, uint64_t size, uint64_t *r
 	uint64_t rows = 0;
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, file, offset, size, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number == 2 && field.wire == PB_VARINT)
 			rows = field.value;
 	}
@@ -118,13 +114,9 @@ metadata_rows(struct source *file, uint64_t offset, uint64_t size, uint64_t *ret
 	struct batches batches = { .last = -1 };
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	bool more;
 	int rc = pbscan_init(&scan, file, offset, size, HEAD_WINDOW, err);
 
-	while (rc == LANCET_OK) {
-		rc = pbscan_next(&scan, &field, &more, err);
-		if (rc != LANCET_OK || !more)
-			break;
+	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number == 2 && field.wire == PB_BYTES)
 			rc = add_packed(&batches, file, &field, err);
 		else if (field.number == 2 && field.wire == PB_VARINT)

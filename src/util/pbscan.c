@@ -192,6 +192,16 @@ pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
 	return LANCET_OK;
 }
 
+bool
+pbscan_step(struct pbscan *scan, struct pb_field *ret_field, int *rc, struct lancet_error *err)
+{
+	bool more = false;
+
+	if (*rc == LANCET_OK)
+		*rc = pbscan_next(scan, ret_field, &more, err);
+	return *rc == LANCET_OK && more;
+}
+
 int
 pbscan_bytes(struct pbscan *scan, uint64_t offset, size_t size, struct slice *ret_bytes,
              struct lancet_error *err)

@@ -40,6 +40,10 @@ void pbscan_release(struct pbscan *scan);
  * varint, or content past the end. */
 LANCET_MUST_CHECK int pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
                                   struct lancet_error *err);
+/* For loops over all fields: the next one. False at the end, and when *rc, which the loop's body
+ * may set, is not LANCET_OK. */
+bool pbscan_step(struct pbscan *scan, struct pb_field *ret_field, int *rc,
+                 struct lancet_error *err);
 /* Bytes of the source within the message, borrowed until the next call on this scan; refills the
  * window when needed. size <= window_max. */
 LANCET_MUST_CHECK int pbscan_bytes(struct pbscan *scan, uint64_t offset, size_t size,
