@@ -4,7 +4,6 @@
 
 #include <lancet/version.h>
 
-#define FLAG_DELETION_FILES (UINT64_C(1) << 0)
 #define FLAG_STABLE_ROW_IDS (UINT64_C(1) << 1)
 #define FLAG_V2_FORMAT      (UINT64_C(1) << 2)
 #define FLAG_BASE_PATHS     (UINT64_C(1) << 4)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flags.h"
 #include "pbedit.h"
 #include "util/cursor.h"
 #include "util/macros.h"
@@ -207,7 +208,7 @@ static int
 rewrite_manifest(lancet_live *live, struct splice *out, struct lancet_error *err)
 {
 	lancet_version *version = live->version;
-	uint64_t values[SLOTS] = { [SLOT_FLAG_BITS] = 1 << 4 };
+	uint64_t values[SLOTS] = { [SLOT_FLAG_BITS] = FLAG_BASE_PATHS };
 	uint64_t size = 0, before, position;
 	uint8_t footer[8];
 	size_t place;

@@ -13,7 +13,6 @@
 
 #define MANIFEST_SUFFIX  ".manifest"
 #define V2_NAME_SIZE     29 /* 20 digits and the suffix */
-#define UUID_TEXT_SIZE   36
 
 /* The digits at `text` up to `end`; false when empty, not all digits, or past 64 bits. */
 static bool
@@ -118,32 +117,6 @@ hex_value(uint8_t byte)
 	if (byte >= 'A' && byte <= 'F')
 		return byte - 'A' + 10;
 	return -1;
-}
-
-bool
-uuid_parse(struct slice text, uint8_t uuid[16])
-{
-	uint8_t parsed[16];
-	size_t count = 0;
-
-	if (text.size != UUID_TEXT_SIZE)
-		return false;
-	for (size_t i = 0; i < UUID_TEXT_SIZE; i++) {
-		int high, low;
-
-		if (uuid_has_hyphen_at(i)) {
-			if (text.data[i] != '-')
-				return false;
-			continue;
-		}
-		high = hex_value(text.data[i]);
-		low = hex_value(text.data[++i]); /* groups have even lengths: never a hyphen */
-		if (high < 0 || low < 0)
-			return false;
-		parsed[count++] = (uint8_t)(high << 4 | low);
-	}
-	memcpy(uuid, parsed, sizeof(parsed));
-	return true;
 }
 
 bool

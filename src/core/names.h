@@ -22,7 +22,6 @@ void deletion_path_format(uint64_t fragment, uint64_t read_version, uint64_t id,
                           char into[DELETION_PATH_MAX]);
 /* 16 bytes to "xxxxxxxx-xxxx-…" (36 + NUL). */
 void uuid_format(const uint8_t uuid[16], char into[37]);
-bool uuid_parse(struct slice text, uint8_t uuid[16]);
 
 /* Undoes %XX; false for a malformed one and for %00, and then appends nothing. */
 bool percent_decode(struct slice text, struct buf *into);

@@ -216,17 +216,6 @@ passnodes_get(struct passnodes *nodes, uint64_t number, struct pass_file *ret_fi
 	return found;
 }
 
-size_t
-passnodes_count(struct passnodes *nodes)
-{
-	size_t count;
-
-	pthread_rwlock_rdlock(&nodes->lock);
-	count = nodes->count;
-	pthread_rwlock_unlock(&nodes->lock);
-	return count;
-}
-
 static void
 lost_stat(const struct pass_file *file, struct stat *st)
 {

@@ -27,7 +27,6 @@ int passnodes_intern(struct passnodes *nodes, const struct pass_file *file, uint
 	struct lancet_error *err);
 /* False for a number that was never given. */
 bool passnodes_get(struct passnodes *nodes, uint64_t number, struct pass_file *ret_file);
-size_t passnodes_count(struct passnodes *nodes);
 
 /* The backing file's attributes, with its stable inode number, mtime for ctime and atime, and one
  * link. *ret_lost: the file can't be found, and what is shown is what was recorded. */

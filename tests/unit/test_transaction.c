@@ -203,10 +203,14 @@ START_TEST(the_transaction_is_looked_for_in_both_places)
 	              "%s: %s", places[_i].label, err.text);
 	ck_assert_msg(strstr(err.text, places[_i].says) != NULL, "%s: %s", places[_i].label,
 	              err.text);
-	if (places[_i].want == LANCET_OK)
+	ck_assert_int_eq(transaction != NULL, places[_i].want == LANCET_OK);
+	if (transaction != NULL) {
+		struct lancet_bytes uuid = lancet_transaction_uuid(transaction);
+
 		ck_assert_str_eq(lancet_transaction_operation(transaction), "Append");
-	else
-		ck_assert_ptr_null(transaction);
+		ck_assert_uint_eq(uuid.size, 36);
+		ck_assert_mem_eq(uuid.data, strchr(GOOD_FILE, '-') + 1, uuid.size);
+	}
 	ck_assert(places[_i].want != LANCET_IO || err.os_errno == EIO);
 	ck_assert(lancet_version_has_transaction(&version) ==
 	          (places[_i].want != LANCET_NOT_FOUND));
