@@ -135,4 +135,16 @@ next_random(uint64_t *state)
 	return *state;
 }
 
+/* Puts a message head in front: its tag and length, the payload to come counted. */
+static inline void
+wrap_head(struct buf *head, unsigned field, uint64_t payload)
+{
+	struct buf outer = { 0 };
+
+	put_head(&outer, field, head->size + payload);
+	buf_put(&outer, head->data, head->size);
+	buf_release(head);
+	*head = outer;
+}
+
 #endif

@@ -44,6 +44,13 @@ place_inline(struct made *m, enum lancet_lineage which, uint64_t offset, uint64_
 	m->fragment.lineage[which] = (struct fragment_inline){ offset, size, true };
 }
 
+/* (row of a long array of u64) * 3, byte by byte. */
+static uint8_t
+triple_byte(uint64_t at)
+{
+	return (uint8_t)(at / 8 * 3 >> 8 * (at % 8));
+}
+
 static void
 unmake(struct made *m)
 {
@@ -131,6 +138,36 @@ START_TEST(inline_sequences_are_read_where_they_lie)
 	place_inline(&m, LANCET_ROW_ID, 2, 0);
 	check_refused(&m, LANCET_ROW_ID, LANCET_CORRUPT, "fragment 7: _rowid: 0 values for 4 rows");
 	unmake(&m);
+}
+END_TEST
+
+static const uint64_t long_rows[] = { 0, 50000000, 100000000 - 195 };
+
+START_TEST(a_long_sequence_costs_the_same_at_any_row)
+{
+	const uint64_t rows = 100000000;
+	struct buf array = { 0 };
+	struct made m;
+	lancet_column *column;
+	uint64_t values[195];
+
+	put_head(&array, 2, rows * 8);
+	wrap_head(&array, 3, rows * 8); /* of 64 bits */
+	wrap_head(&array, 5, rows * 8); /* an array */
+	wrap_head(&array, 1, rows * 8); /* a segment */
+	make(&m, "", rows);
+	source_unref(&m.src->base);
+	m.src = test_source_new(buf_slice(&array), rows * 8, triple_byte);
+	m.version.file = &m.src->base;
+	place_inline(&m, LANCET_ROW_ID, 0, array.size + rows * 8);
+	ck_assert_int_eq(lancet_column_open(&m.fragment, LANCET_ROW_ID, &column, NULL), LANCET_OK);
+	ck_assert_int_eq(lancet_column_read(column, long_rows[_i], 195, values, NULL), LANCET_OK);
+	for (uint64_t i = 0; i < 195; i++)
+		ck_assert_uint_eq(values[i], (long_rows[_i] + i) * 3);
+	ck_assert_uint_le(m.src->read_bytes, 64 << 10);
+	lancet_column_free(column);
+	unmake(&m);
+	buf_release(&array);
 }
 END_TEST
 
@@ -268,6 +305,7 @@ START_TEST(fragments_give_the_ids_the_reference_gives)
 	ck_assert_int_eq(
 		lancet_version_find_fragment(version, sample[_i].fragment, &ordinal, NULL), 0);
 	ck_assert_int_eq(lancet_fragment_open(version, ordinal, &fragment, NULL), 0);
+	lancet_fragment_unref(lancet_fragment_ref(fragment));
 	ck_assert_int_eq(lancet_column_open(fragment, LANCET_ROW_ID, &column, NULL), LANCET_OK);
 	ck_assert_int_eq(lancet_column_read(column, sample[_i].row, 1, &id, NULL), LANCET_OK);
 	ck_assert_uint_eq(id, sample[_i].id);
@@ -281,6 +319,7 @@ END_TEST
 UNIT_MAIN("column", UNIT_TEST(row_addresses_need_no_sequence),
 	UNIT_TEST(absent_versions_are_one_and_absent_ids_are_corrupt),
 	UNIT_TEST(inline_sequences_are_read_where_they_lie),
+	UNIT_LOOP(a_long_sequence_costs_the_same_at_any_row, long_rows),
 	UNIT_TEST(retired_arms_are_refused_by_name),
 	UNIT_LOOP(spilled_columns_are_told_from_broken_ones, carriers),
 	UNIT_LOOP(fragments_give_the_ids_the_reference_gives, sample))

@@ -207,6 +207,24 @@ START_TEST(latest_of_a_settled_directory_reads_nothing)
 }
 END_TEST
 
+/* However much a version holds; counts by size are in test_manifest. */
+START_TEST(opening_a_version_takes_few_requests)
+{
+	struct store_counts counts = { 0 };
+	lancet_dataset *dataset = open_traced_at(UNIT_DATA_DIR "/sample.lance", &counts);
+
+	for (uint64_t number = 1; number <= 6; number++) {
+		memset(&counts, 0, sizeof(counts));
+		ck_assert_int_eq(version_code(dataset, number, NULL), LANCET_OK);
+		ck_assert_uint_eq(counts.opens, 1);
+		ck_assert_uint_le(counts.reads, 3);
+		ck_assert_uint_le(counts.stats, 2);
+		ck_assert_uint_eq(counts.lists, 0);
+	}
+	lancet_dataset_unref(dataset);
+}
+END_TEST
+
 static const struct {
 	int64_t seconds;
 	int32_t nanos;
@@ -302,5 +320,6 @@ UNIT_MAIN("dataset",
           UNIT_TEST(torn_heads_are_passed_over),
           UNIT_TEST(a_head_with_an_unknown_flag_is_not_torn),
           UNIT_TEST(latest_of_a_settled_directory_reads_nothing),
+          UNIT_TEST(opening_a_version_takes_few_requests),
           UNIT_LOOP(as_of_is_the_highest_version_not_later, times),
           UNIT_LOOP(every_failing_call_is_an_error_and_leaks_nothing, faults))

@@ -91,18 +91,6 @@ bits_id(uint64_t row)
 	return row / 5 * 8 + bits[row % 5];
 }
 
-/* Puts a message head in front: its tag and length, the payload behind it counted. */
-static void
-wrap(struct buf *head, unsigned field, uint64_t payload)
-{
-	struct buf outer = { 0 };
-
-	put_head(&outer, field, head->size + payload);
-	buf_put(&outer, head->data, head->size);
-	buf_release(head);
-	*head = outer;
-}
-
 /* Prepends { start #1 = 0, end #2 } to the head of what follows in a range. */
 static void
 wrap_range(struct buf *head, uint64_t end)
@@ -146,7 +134,7 @@ shape_head(const struct shape *shape, uint64_t rows, uint64_t *ret_payload)
 	uint64_t payload = shape->form == BITMAP ? rows / 5 : elements * shape->width;
 
 	if (shape->form == BITMAP) {
-		wrap(&head, 3, payload);
+		wrap_head(&head, 3, payload);
 		wrap_range(&head, payload * 8);
 	} else {
 		struct buf body = { 0 };
@@ -154,15 +142,15 @@ shape_head(const struct shape *shape, uint64_t rows, uint64_t *ret_payload)
 		if (shape->form == ARRAY && shape->width != 8)
 			put_number(&body, 1, 1000);
 		put_head(&body, 2, payload);
-		wrap(&body, shape->width == 2 ? 1 : shape->width == 4 ? 2 : 3, payload);
+		wrap_head(&body, shape->width == 2 ? 1 : shape->width == 4 ? 2 : 3, payload);
 		head = body;
 		if (shape->form == HOLES) {
-			wrap(&head, 3, payload);
+			wrap_head(&head, 3, payload);
 			wrap_range(&head, rows + elements);
 		}
 	}
-	wrap(&head, shape->kind, payload);
-	wrap(&head, 1, payload);
+	wrap_head(&head, shape->kind, payload);
+	wrap_head(&head, 1, payload);
 	*ret_payload = payload;
 	return head;
 }

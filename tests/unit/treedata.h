@@ -101,17 +101,23 @@ open_code(const struct tree *tree, const char *relative, struct lancet_error *er
 
 /* A dataset over a store that counts. */
 static inline lancet_dataset *
-open_traced(const struct tree *tree, struct store_counts *counts)
+open_traced_at(const char *path, struct store_counts *counts)
 {
 	lancet_dataset *dataset = NULL;
 	struct store *local = NULL, *traced;
 
-	ck_assert_int_eq(store_local_open(TREE_PATH(tree, "ds"), NULL, &local, NULL), LANCET_OK);
+	ck_assert_int_eq(store_local_open(path, NULL, &local, NULL), LANCET_OK);
 	traced = store_trace_new(local, counts);
 	ck_assert_int_eq(dataset_open_store(traced, "ds", NULL, &dataset, NULL), LANCET_OK);
 	store_unref(traced);
 	store_unref(local);
 	return dataset;
+}
+
+static inline lancet_dataset *
+open_traced(const struct tree *tree, struct store_counts *counts)
+{
+	return open_traced_at(TREE_PATH(tree, "ds"), counts);
 }
 
 static inline int
