@@ -13,6 +13,7 @@ endif
 check_PROGRAMS += $(fuzz_targets)
 EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/corpus tests/fuzz/replay.sh tests/fuzz/run.sh
 TESTS += tests/fuzz/replay.sh
+CLEANFILES += tests/fuzz/*.log
 
 tests_fuzz_fuzz_pbscan_SOURCES = tests/fuzz/fuzz_pbscan.c $(fuzz_driver)
 tests_fuzz_fuzz_pbscan_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
