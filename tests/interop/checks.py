@@ -88,7 +88,7 @@ def summary(tree, at, facts, tags=()):
 
 def manifest(tree, at, facts):
     assert tree.read(f"{at}/manifest.pb") == facts.body
-    got = formats.load_json(tree.read(f"{at}/manifest.json"))
+    got = formats.load_json(tree.read(f"{at}/manifest.json"), "manifest")
     assert wide(got["version"]) == facts.version
     assert got["timestamp"] == formats.rfc3339(facts.seconds, facts.nanos)
     if facts.writer:
@@ -111,9 +111,10 @@ def manifest(tree, at, facts):
 
 
 def schema(tree, at, facts):
-    got = formats.load_json(tree.read(f"{at}/schema.json"))
+    got = formats.load_json(tree.read(f"{at}/schema.json"), "schema")
     fields = [(num_signed(f["id"]), num_signed(f["parent_id"]), f["name"], f["type"],
-               f["nullable"], f["metadata"] or {}) for f in got["fields"]]
+               f["nullable"], f["metadata"] or {})
+              for f in (formats.ordered(f, "field") for f in got["fields"])]
     assert fields == [(f.id, f.parent, f.name, f.type, f.nullable, f.metadata)
                       for f in facts.fields]
     assert (got["metadata"] or {}) == facts.schema_metadata
@@ -150,7 +151,7 @@ def transaction(tree, at, facts):
     if want is None:
         return
     assert tree.read(f"{at}/transaction.pb") == want.raw
-    got = formats.load_json(tree.read(f"{at}/transaction.json"))
+    got = formats.load_json(tree.read(f"{at}/transaction.json"), "transaction")
     assert got["uuid"] == want.uuid
     assert wide(got["read_version"]) == want.read_version
     assert got["operation"] == want.operation
@@ -183,13 +184,14 @@ def possible_bytes(facts, fragment):
 
 def fragment_info(tree, at, facts, fragment):
     here = f"{at}/fragments/{fragment.id}"
-    got = formats.load_json(tree.read(f"{here}/info.json"))
+    got = formats.load_json(tree.read(f"{here}/info.json"), "fragment")
     assert [num(got[k]) for k in ("id", "physical_rows", "deleted_rows", "live_rows")] == \
         [fragment.id, fragment.rows, fragment.deleted, fragment.rows - fragment.deleted]
     assert len(got["data_files"]) == len(fragment.files)
     names = {f.id: f.name for f in facts.fields}
     for shown, file in zip(got["data_files"], fragment.files):
-        _file_info(shown, file, names)
+        _file_info(formats.ordered(shown, "data_file"), file, names)
+    formats.ordered(got.get("deletion_file") or {}, "deletion_file")
     _deletion_info(got.get("deletion_file"), fragment.deletion)
     overlays = got.get("overlays") or []
     assert [wide(o["committed_version"]) for o in overlays] == \
@@ -319,7 +321,7 @@ def indices(tree, at, facts):
 
 
 def _index(tree, here, facts, segments):
-    got = formats.load_json(tree.read(f"{here}/info.json"))
+    got = formats.load_json(tree.read(f"{here}/info.json"), "index")
     assert got["name"] == segments[0].name
     if segments[0].type_url:
         assert got["type_url"] == segments[0].type_url
@@ -328,6 +330,7 @@ def _index(tree, here, facts, segments):
         segments[0].fields, [ids.get(f) for f in segments[0].fields])
     assert [s["uuid"] for s in got["segments"]] == [s.uuid for s in segments]
     for shown, segment in zip(got["segments"], segments):
+        formats.ordered(shown, "segment")
         assert wide(shown["dataset_version"]) == segment.dataset_version
         assert num(shown.get("index_version") or 0) == segment.index_version
     covered = None if any(s.bitmap is None for s in segments) else \
@@ -336,7 +339,7 @@ def _index(tree, here, facts, segments):
     assert set(tree.list(f"{here}/segments")) == {s.uuid for s in segments}
     for segment in segments:
         below = f"{here}/segments/{segment.uuid}"
-        one = formats.load_json(tree.read(f"{below}/info.json"))
+        one = formats.load_json(tree.read(f"{below}/info.json"), "segment")
         assert one.get("uuid", segment.uuid) == segment.uuid
         _bitmap(tree, below, segment.bitmap)
         _index_files(tree, below, facts, segment)

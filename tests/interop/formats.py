@@ -13,6 +13,24 @@ COLUMNS = {
     "files.tsv": "kind fragment bytes base path".split(),
     "all.tsv": "offset row_addr _rowid created_at last_updated_at deleted".split(),
 }
+NUMBERS = {"fragment": NARROW, "physical_rows": NARROW, "deleted_rows": NARROW,
+           "live_rows": NARROW, "data_files": NARROW, "overlays": NARROW, "bytes": WIDE,
+           "base": NARROW}
+KEYS = {  # of the JSON documents, in their order
+    "manifest": "format version timestamp writer reader_flags writer_flags next_row_id "
+                "max_fragment_id data_format config table_metadata schema_metadata base_paths "
+                "branch tag transaction_file sections",
+    "schema": "format fields metadata",
+    "field": "id parent_id name type nullable metadata",
+    "transaction": "format uuid read_version operation tag properties preconditions body",
+    "fragment": "format id physical_rows deleted_rows live_rows data_files deletion_file overlays "
+                "lineage metadata",
+    "data_file": "path base file_version bytes fields",
+    "deletion_file": "path kind read_version id deleted_rows base",
+    "index": "format name type_url fields segments",
+    "segment": "format name type_url fields uuid dataset_version index_version created_at files "
+               "covered_rows",
+}
 TEXT = {"kind", "path", "row_ids", "placement"}
 SUMMARY = ("version timestamp operation writer rows deleted_rows fragments data_files bytes "
            "storage_version stable_row_ids reader_flags writer_flags relocatable branch "
@@ -68,6 +86,9 @@ def tsv(raw, name):
     assert text.endswith("\n"), f"{name} ends without a newline"
     lines = [line.split("\t") for line in text[:-1].split("\n")]
     assert [cell.strip() for cell in lines[0]] == columns, f"{name}: header {lines[0]}"
+    for cell, title in zip(lines[0], columns):
+        width = max(len(title), NUMBERS.get(title, 0))
+        assert len(cell) == width or title not in NUMBERS, f"{name}: {title} is {len(cell)} wide"
     last_is_text = columns[-1] in TEXT or name == "fragments.tsv"
     for line in lines:
         assert len(line) == len(columns), f"{name}: {line}"
@@ -110,12 +131,19 @@ def summary(raw):
         key, mark, value = line.partition(":")
         assert mark and key not in out, f"summary line {line!r}"
         out[key] = value.strip()
-    missing = [key for key in SUMMARY if key not in out]
-    assert not missing, f"summary lacks {missing}"
+    assert [key for key in out if key in SUMMARY] == SUMMARY, f"summary has {list(out)}"
     return out
 
 
-def load_json(raw):
+def ordered(value, kind):
+    """The keys that are there come in the order of the interface, before all others."""
+    known = KEYS[kind].split()
+    here = [key for key in known if key in value]
+    assert list(value)[:len(here)] == here, f"{kind}: keys {list(value)}"
+    return value
+
+
+def load_json(raw, kind):
     """One object, two-space indent, `format` first, a newline at the end."""
     def pairs(items):
         keys = [k for k, _ in items]
@@ -126,7 +154,7 @@ def load_json(raw):
     assert isinstance(value, dict) and next(iter(value)) == "format", "format is not first"
     assert text.endswith("}\n"), "no newline at the end"
     assert len(value) == 1 or text.startswith('{\n  "format"'), text[:40]
-    return value
+    return ordered(value, kind)
 
 
 def num(value):

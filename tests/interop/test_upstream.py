@@ -69,7 +69,7 @@ def check_version(tree, path, number):
     ds, at = peer.opened(path, number), f"versions/{number}"
     check_rows(tree, at, ds)
     check_fragments(tree, at, ds, facts.version(path, number).writer is not None)
-    fields = formats.load_json(tree.read(f"{at}/schema.json"))["fields"]
+    fields = formats.load_json(tree.read(f"{at}/schema.json"), "schema")["fields"]
     assert [f["name"] for f in fields if f["parent_id"] == -1] == \
         [f.name() for f in ds.lance_schema.fields()]
 
