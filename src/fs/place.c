@@ -39,6 +39,13 @@ load_version(struct place *place, const struct place *dir, struct lancet_error *
 	return slot_version(&key, &place->ref.version, err);
 }
 
+bool
+place_fails_itself(const struct lancet_error *why)
+{
+	return why->code != LANCET_CLEANED && why->code != LANCET_NO_MEMORY &&
+	       why->os_errno != EMFILE && why->os_errno != ENFILE;
+}
+
 int
 place_try_version(struct place *place, struct lancet_error *err)
 {
@@ -48,7 +55,7 @@ place_try_version(struct place *place, struct lancet_error *err)
 
 	if (place->ref.kind->tries_version && place->ref.version == NULL)
 		rc = slot_version(&key, &place->ref.version, &why);
-	if (rc != LANCET_CLEANED && rc != LANCET_NO_MEMORY)
+	if (rc == LANCET_OK || place_fails_itself(&why))
 		return LANCET_OK; /* if it failed, its directory says why */
 	if (err != NULL)
 		*err = why;

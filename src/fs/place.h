@@ -58,6 +58,9 @@ struct place {
 int place_resolve(
 	struct tree *tree, uint64_t node, struct place *ret_place, struct lancet_error *err);
 void place_release(struct place *place);
+/* Whether a failure is the fault of what was looked at. It isn't when the version was removed, nor
+ * when the daemon is short of memory or descriptors: then nothing may be told of the file. */
+bool place_fails_itself(const struct lancet_error *why);
 /* Before looking into a directory that tries its version: loads it, or leaves NULL when it can't be
  * read. Looking at such a directory from outside opens no manifest. */
 int place_try_version(struct place *place, struct lancet_error *err);

@@ -6,6 +6,7 @@
  */
 #include "place.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "util/macros.h"
@@ -67,7 +68,8 @@ live_time(const struct place *place, struct timespec *ret_time, struct lancet_er
 	case NODE_MANIFEST_RAW:
 		rc = lancet_dataset_manifest_stat(place->ref.dataset, place->ref.number, &st, err);
 		if (rc == LANCET_NOT_FOUND)
-			return lancet_wrap(err, LANCET_CLEANED, "removed");
+			return lancet_fail(err, LANCET_CLEANED, "version %" PRIu64 " was removed",
+				place->ref.number);
 		break;
 	case NODE_README:
 	case NODE_TAGS:
@@ -121,25 +123,22 @@ pass_stat(const struct place *place, struct tree_entry *entry, struct lancet_err
 	return LANCET_OK;
 }
 
-/* True when the failure is the file's own and shows when it is read, not when it is looked at. */
-static bool
-fails_when_read(int rc)
-{
-	return rc != LANCET_NO_MEMORY && rc != LANCET_CLEANED;
-}
-
 static int
 set_size(const struct place *place, struct tree_entry *entry, struct lancet_error *err)
 {
+	struct lancet_error why = { 0 };
 	uint64_t size = 0;
 	int rc = LANCET_OK;
 
 	if (place->ref.kind->shape != SHAPE_DIR)
-		rc = place_size(place, entry->node, &size, err);
-	if (rc != LANCET_OK && !fails_when_read(rc))
+		rc = place_size(place, entry->node, &size, &why);
+	if (rc != LANCET_OK && !place_fails_itself(&why)) {
+		if (err != NULL)
+			*err = why;
 		return rc;
+	}
 	if (rc != LANCET_OK)
-		entry->immutable = false;
+		entry->immutable = false; /* and it fails when it is read */
 	entry->st.st_size = size > INT64_MAX ? INT64_MAX : (off_t)size;
 	entry->st.st_blocks =
 		entry->st.st_size / STAT_BLOCK + (entry->st.st_size % STAT_BLOCK != 0);

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from mountlib import (Mount, background, broken, case, check, equal, main, manifest, mount_of,
-                      place, read, refused, run, sample, sanitized, unpack, walk)
+                      place, read, refused, run, sample, sanitized, unpack, wait_for, walk)
 
 MEMORY = 256 << 20
 # Broken in one place each; the daemon has to live through a walk that reads everything.
@@ -52,6 +52,26 @@ def walks_end_in_bounded_memory():
                       f"{name}: {path}: {errno.errorcode.get(number, number)}")
             check(sanitized() or peak(mount) < MEMORY, f"{name}: {peak(mount)} bytes")
             check(read(mount.point / "README.txt"), f"{name}: alive")
+
+
+@case()
+def too_few_descriptors_are_no_damage():
+    with Mount(sample(), files=64) as mount:
+        version, held = mount.point / "versions/2", []
+        os.stat(version)
+        data = next((mount.point / "versions/6/fragments").glob("*/files/*"))
+        try:
+            while len(held) < 64:
+                held.append(open(data, "rb", buffering=0))
+        except OSError as error:
+            equal(error.errno, errno.EMFILE, "an open too many")
+        check(len(held) < 64, "the daemon has descriptors without end")
+        refused({errno.EMFILE}, lambda: os.lstat(version / "summary"), "a name")
+        refused({errno.EMFILE}, lambda: os.listdir(version), "a listing")
+        for file in held:
+            file.close()
+        wait_for(lambda: os.access(version / "summary", os.R_OK), "descriptors again")
+        check("error" not in os.listdir(version), "a sound version")
 
 
 @case()

@@ -92,6 +92,9 @@ def removed_versions():
         refused({errno.ENOENT, errno.ESTALE},
                 lambda: read(mount.point / "versions/1/fragments.tsv"), "a path below it")
         check(read(mount.point / "versions/2/summary"), "its neighbour")
+        manifest(dataset, 6).unlink()
+        refused({errno.ESTALE}, lambda: os.lstat(mount.point / "current"),
+                "current/ was not asked to move")
 
 
 @case()
