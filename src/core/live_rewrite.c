@@ -133,7 +133,7 @@ entry_is_reuse(
 	*ret_is = false;
 	edit->scan.at = entry->offset;
 	for (;;) {
-		TRY(pbedit_next(edit, entry->end, &field, &more, err));
+		TRY(pbscan_next_inside(&edit->scan, entry->end, &field, &more, err));
 		if (!more)
 			return LANCET_OK;
 		if (field.number != 3 || field.wire != PB_BYTES ||
@@ -151,7 +151,7 @@ edit_entries(struct pbedit *edit, uint64_t end, struct lancet_error *err)
 	bool more, reuse;
 
 	for (;;) {
-		TRY(pbedit_next(edit, end, &field, &more, err));
+		TRY(pbscan_next_inside(&edit->scan, end, &field, &more, err));
 		if (!more)
 			return LANCET_OK;
 		if (field.number == 1 && field.wire == PB_BYTES) {

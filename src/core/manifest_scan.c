@@ -41,23 +41,6 @@ saturated_u32(uint64_t value)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* The next field of a nested message that ends at `end`. */
-static int
-next_inside(struct pbscan *scan, uint64_t end, struct pb_field *ret_field, bool *ret_more,
-            struct lancet_error *err)
-{
-	if (scan->at == end) {
-		*ret_more = false;
-		return LANCET_OK;
-	}
-	TRY(pbscan_next(scan, ret_field, ret_more, err));
-	if (!*ret_more || ret_field->end > end)
-		return lancet_fail(err, LANCET_CORRUPT,
-		                   "field %" PRIu32 " at byte %" PRIu64 " passes its message's end",
-		                   ret_field->number, ret_field->start);
-	return LANCET_OK;
-}
-
 static int
 scan_file(struct manifest_scan *found, struct pbscan *scan, uint64_t end, struct lancet_error *err)
 {
@@ -66,7 +49,7 @@ scan_file(struct manifest_scan *found, struct pbscan *scan, uint64_t end, struct
 	bool more;
 
 	for (;;) {
-		TRY(next_inside(scan, end, &field, &more, err));
+		TRY(pbscan_next_inside(scan, end, &field, &more, err));
 		if (!more)
 			break;
 		if (field.wire != PB_VARINT)
@@ -95,7 +78,7 @@ scan_deletion_file(struct pbscan *scan, uint64_t end, uint64_t *deleted, struct 
 	bool more;
 
 	for (;;) {
-		TRY(next_inside(scan, end, &field, &more, err));
+		TRY(pbscan_next_inside(scan, end, &field, &more, err));
 		if (!more)
 			return LANCET_OK;
 		if (field.number == DELETED_ROWS && field.wire == PB_VARINT)
@@ -116,7 +99,7 @@ scan_fragment(struct manifest_scan *found, struct pbscan *scan, uint64_t end,
 	bool more;
 
 	for (;;) {
-		TRY(next_inside(scan, end, &field, &more, err));
+		TRY(pbscan_next_inside(scan, end, &field, &more, err));
 		if (!more)
 			return LANCET_OK;
 		if (field.number == FRAGMENT_ID && field.wire != PB_VARINT)

@@ -38,20 +38,6 @@ pbedit_init(struct pbedit *edit, struct splice *out, uint64_t offset, uint64_t s
 }
 
 int
-pbedit_next(struct pbedit *edit, uint64_t end, struct pb_field *ret_field, bool *ret_more,
-	struct lancet_error *err)
-{
-	*ret_more = edit->scan.at != end;
-	if (!*ret_more)
-		return LANCET_OK;
-	TRY(pbscan_next(&edit->scan, ret_field, ret_more, err));
-	if (!*ret_more || ret_field->end > end)
-		return lancet_fail(
-			err, LANCET_CORRUPT, "a field passes its message's end at %" PRIu64, end);
-	return LANCET_OK;
-}
-
-int
 pbedit_inside(struct pbedit *edit, const struct pb_field *field, const struct pbedit_rule *rules,
 	struct lancet_error *err)
 {
@@ -121,7 +107,7 @@ pbedit_message(struct pbedit *edit, uint64_t end, const struct pbedit_rule *rule
 	for (;;) {
 		const struct pbedit_rule *rule = rules;
 
-		TRY(pbedit_next(edit, end, &field, &more, err));
+		TRY(pbscan_next_inside(&edit->scan, end, &field, &more, err));
 		if (!more)
 			return LANCET_OK;
 		while (rule->field != 0 && rule->field != field.number)

@@ -33,10 +33,6 @@ struct pbedit {
 /* One walk over source[offset, offset + size). Release the scan with pbscan_release afterwards. */
 int pbedit_init(struct pbedit *edit, struct splice *out, uint64_t offset, uint64_t size,
 	const uint64_t *values, struct lancet_error *err);
-/* The next field of a message that ends at `end`; *ret_more is false there. CORRUPT when a field
- * passes it. */
-int pbedit_next(struct pbedit *edit, uint64_t end, struct pb_field *ret_field, bool *ret_more,
-	struct lancet_error *err);
 /* Copies the message at the scan's place, which ends at `end`. */
 int pbedit_message(struct pbedit *edit, uint64_t end, const struct pbedit_rule *rules,
 	struct lancet_error *err);

@@ -192,6 +192,26 @@ pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
 	return LANCET_OK;
 }
 
+int
+pbscan_next_inside(struct pbscan *scan, uint64_t end, struct pb_field *ret_field, bool *ret_more,
+                   struct lancet_error *err)
+{
+	uint64_t start = scan->at;
+
+	if (start == end) {
+		*ret_more = false;
+		return LANCET_OK;
+	}
+	TRY(pbscan_next(scan, ret_field, ret_more, err));
+	if (!*ret_more)
+		return lancet_fail(err, LANCET_CORRUPT, "message at %" PRIu64 ": cut short", start);
+	if (ret_field->end > end)
+		return lancet_fail(err, LANCET_CORRUPT,
+		                   "field %" PRIu32 " at byte %" PRIu64 " passes its message's end",
+		                   ret_field->number, ret_field->start);
+	return LANCET_OK;
+}
+
 bool
 pbscan_step(struct pbscan *scan, struct pb_field *ret_field, int *rc, struct lancet_error *err)
 {

@@ -40,6 +40,11 @@ void pbscan_release(struct pbscan *scan);
  * varint, or content past the end. */
 LANCET_MUST_CHECK int pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
                                   struct lancet_error *err);
+/* The same for a nested message: the scan was put at its first byte (scan->at), and it ends at
+ * `end`. CORRUPT, too, when a field passes that. */
+LANCET_MUST_CHECK int pbscan_next_inside(struct pbscan *scan, uint64_t end,
+                                         struct pb_field *ret_field, bool *ret_more,
+                                         struct lancet_error *err);
 /* For loops over all fields: the next one. False at the end, and when *rc, which the loop's body
  * may set, is not LANCET_OK. */
 bool pbscan_step(struct pbscan *scan, struct pb_field *ret_field, int *rc,
