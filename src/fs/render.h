@@ -50,4 +50,10 @@ item_segment(uint64_t item)
 	return item & ((UINT64_C(1) << ITEM_SEGMENT_BITS) - 1);
 }
 
+/* The index, and the segment of it, that ref->item names (rows_index.c). NOT_FOUND. */
+int index_of(const struct node_ref *ref, const struct lancet_index **ret_index,
+	struct lancet_error *err);
+int segment_of(const struct node_ref *ref, const struct lancet_index_segment **ret_segment,
+	struct lancet_error *err);
+
 #endif

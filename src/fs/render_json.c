@@ -58,27 +58,13 @@ render_fragment_info(const struct node_ref *ref, struct buf *out, struct lancet_
 	return rc;
 }
 
-static int
-find_index(const struct node_ref *ref, const struct lancet_index **ret_index,
-	struct lancet_error *err)
-{
-	const struct lancet_index *indices;
-	size_t count;
-
-	TRY(lancet_version_indices(ref->version, &indices, &count, err));
-	if (item_index(ref->item) >= count)
-		return lancet_fail(err, LANCET_NOT_FOUND, "no such index");
-	*ret_index = &indices[item_index(ref->item)];
-	return LANCET_OK;
-}
-
 int
 render_index_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err)
 {
 	struct lancet_output to = output_to(out);
 	const struct lancet_index *index = NULL;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	return lancet_index_json(ref->version, index, NULL, &to, err);
 }
 
@@ -87,12 +73,11 @@ render_segment_info(const struct node_ref *ref, struct buf *out, struct lancet_e
 {
 	struct lancet_output to = output_to(out);
 	const struct lancet_index *index = NULL;
+	const struct lancet_index_segment *segment = NULL;
 
-	TRY(find_index(ref, &index, err));
-	if (item_segment(ref->item) >= index->segment_count)
-		return lancet_fail(err, LANCET_NOT_FOUND, "no such index segment");
-	return lancet_index_json(ref->version, index, index->segments[item_segment(ref->item)], &to,
-		err);
+	TRY(index_of(ref, &index, err));
+	TRY(segment_of(ref, &segment, err));
+	return lancet_index_json(ref->version, index, segment, &to, err);
 }
 
 int

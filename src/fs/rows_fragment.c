@@ -222,30 +222,21 @@ measure_deleted_rows(const struct node_ref *ref, uint64_t *ret_size, struct lanc
 static int
 measure_lineage(const struct node_ref *ref, uint64_t *ret_size, struct lancet_error *err)
 {
-	uint64_t physical, deleted;
+	uint64_t rows, deleted;
 
-	TRY(fragment_rows(ref, &physical, &deleted, err));
-	*ret_size = physical * LINE_64;
-	return LANCET_OK;
-}
-
-static int
-measure_lineage_raw(const struct node_ref *ref, uint64_t *ret_size, struct lancet_error *err)
-{
-	uint64_t physical, deleted;
-
-	TRY(fragment_rows(ref, &physical, &deleted, err));
-	*ret_size = physical * sizeof(uint64_t);
-	return LANCET_OK;
-}
-
-static int
-measure_lineage_all(const struct node_ref *ref, uint64_t *ret_size, struct lancet_error *err)
-{
-	uint64_t physical, deleted;
-
-	TRY(fragment_rows(ref, &physical, &deleted, err));
-	*ret_size = lineage_all_size(physical);
+	TRY(fragment_rows(ref, &rows, &deleted, err));
+	switch (ref->kind->id) {
+	case NODE_LINEAGE_ALL:
+		*ret_size = lineage_all_size(rows);
+		break;
+	case NODE_ROW_ID_RAW:
+	case NODE_CREATED_AT_RAW:
+	case NODE_UPDATED_AT_RAW:
+		*ret_size = rows * sizeof(uint64_t);
+		break;
+	default:
+		*ret_size = rows * LINE_64;
+	}
 	return LANCET_OK;
 }
 
@@ -273,11 +264,11 @@ static const uint8_t fragment_rows_ids[] = { NODE_FRAGMENT_INFO, NODE_FILES, NOD
 static const uint8_t lineage_rows[] = { NODE_ROW_ID, NODE_ROW_ID_RAW, NODE_CREATED_AT,
 	NODE_CREATED_AT_RAW, NODE_UPDATED_AT, NODE_UPDATED_AT_RAW, NODE_LINEAGE_ALL, NODE_NONE };
 
-#define LINEAGE_FILE(kind_id, file_name, has, size)                                                \
+#define LINEAGE_FILE(kind_id, file_name, has)                                                      \
 	{                                                                                          \
 		.id = (kind_id), .name = (file_name), .shape = SHAPE_RECORDS,                      \
 		.parent = NODE_LINEAGE, .needs_version = true, .present = (has),                   \
-		.measure = (size), .records = records_column                                       \
+		.measure = measure_lineage, .records = records_column                              \
 	}
 
 const struct node_kind rows_fragment[] = {
@@ -335,21 +326,18 @@ const struct node_kind rows_fragment[] = {
 		.parent = NODE_FRAGMENT,
 		.needs_version = true,
 		.rows = lineage_rows },
-	LINEAGE_FILE(NODE_ROW_ID, "_rowid", NULL, measure_lineage),
-	LINEAGE_FILE(NODE_CREATED_AT, "_row_created_at_version", has_versions, measure_lineage),
-	LINEAGE_FILE(
-		NODE_UPDATED_AT, "_row_last_updated_at_version", has_versions, measure_lineage),
-	LINEAGE_FILE(NODE_ROW_ID_RAW, "_rowid.u64", NULL, measure_lineage_raw),
-	LINEAGE_FILE(NODE_CREATED_AT_RAW, "_row_created_at_version.u64", has_versions,
-		measure_lineage_raw),
-	LINEAGE_FILE(NODE_UPDATED_AT_RAW, "_row_last_updated_at_version.u64", has_versions,
-		measure_lineage_raw),
+	LINEAGE_FILE(NODE_ROW_ID, "_rowid", NULL),
+	LINEAGE_FILE(NODE_CREATED_AT, "_row_created_at_version", has_versions),
+	LINEAGE_FILE(NODE_UPDATED_AT, "_row_last_updated_at_version", has_versions),
+	LINEAGE_FILE(NODE_ROW_ID_RAW, "_rowid.u64", NULL),
+	LINEAGE_FILE(NODE_CREATED_AT_RAW, "_row_created_at_version.u64", has_versions),
+	LINEAGE_FILE(NODE_UPDATED_AT_RAW, "_row_last_updated_at_version.u64", has_versions),
 	{ .id = NODE_LINEAGE_ALL,
 		.name = "all.tsv",
 		.shape = SHAPE_RECORDS,
 		.parent = NODE_LINEAGE,
 		.needs_version = true,
-		.measure = measure_lineage_all,
+		.measure = measure_lineage,
 		.records = records_lineage_all },
 	{ .id = NODE_NONE },
 };

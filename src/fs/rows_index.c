@@ -16,8 +16,8 @@
 
 #define ITEM_OF(index, segment) ((uint64_t)(index) << ITEM_SEGMENT_BITS | (segment))
 
-static int
-find_index(
+int
+index_of(
 	const struct node_ref *ref, const struct lancet_index **ret_index, struct lancet_error *err)
 {
 	const struct lancet_index *indices;
@@ -30,13 +30,13 @@ find_index(
 	return LANCET_OK;
 }
 
-static int
-find_segment(const struct node_ref *ref, const struct lancet_index_segment **ret_segment,
+int
+segment_of(const struct node_ref *ref, const struct lancet_index_segment **ret_segment,
 	struct lancet_error *err)
 {
 	const struct lancet_index *index = NULL;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	if (item_segment(ref->item) >= index->segment_count)
 		return lancet_fail(err, LANCET_NOT_FOUND, "no such index segment");
 	*ret_segment = index->segments[item_segment(ref->item)];
@@ -85,7 +85,7 @@ label_index(const struct node_ref *ref, char into[NODE_NAME_SIZE], struct lancet
 {
 	const struct lancet_index *index = NULL;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	(void)text_name_encode(slice_of(index->name.data, index->name.size), into);
 	return LANCET_OK;
 }
@@ -95,7 +95,7 @@ static void
 up_to_index(struct node_ref *ref)
 {
 	const struct lancet_index *index = NULL;
-	bool system = find_index(ref, &index, NULL) == LANCET_OK && index->is_system;
+	bool system = index_of(ref, &index, NULL) == LANCET_OK && index->is_system;
 
 	ref->item = ITEM_OF(item_index(ref->item), 0);
 	ref->kind = node_kind_of(system ? NODE_SYSTEM_INDEX : NODE_INDEX);
@@ -106,7 +106,7 @@ covers_known_fragments(const struct node_ref *ref)
 {
 	const struct lancet_index *index = NULL;
 
-	if (find_index(ref, &index, NULL) != LANCET_OK)
+	if (index_of(ref, &index, NULL) != LANCET_OK)
 		return false;
 	for (size_t i = 0; i < index->segment_count; i++) {
 		if (index->segments[i]->bitmap.size == 0)
@@ -120,7 +120,7 @@ segment_covers_known_fragments(const struct node_ref *ref)
 {
 	const struct lancet_index_segment *segment = NULL;
 
-	return find_segment(ref, &segment, NULL) == LANCET_OK && segment->bitmap.size > 0;
+	return segment_of(ref, &segment, NULL) == LANCET_OK && segment->bitmap.size > 0;
 }
 
 static int
@@ -175,7 +175,7 @@ records_index_bitmap(
 	size_t count = 0;
 	int rc;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	rc = LANCET_OK;
 	for (size_t i = 0; i < index->segment_count && rc == LANCET_OK; i++) {
 		rc = add_ids(index->segments[i], &ids, &count, err);
@@ -198,7 +198,7 @@ records_segment_bitmap(
 	uint32_t *ids = NULL;
 	size_t count = 0;
 
-	TRY(find_segment(ref, &segment, err));
+	TRY(segment_of(ref, &segment, err));
 	TRY(lancet_index_segment_fragments(segment, &ids, &count, err));
 	*ret_records = records_of_ids(ids, count);
 	return LANCET_OK;
@@ -211,7 +211,7 @@ records_unindexed(const struct node_ref *ref, struct records *ret_records, struc
 	uint32_t *ids = NULL;
 	size_t count = 0;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	TRY(lancet_index_unindexed(ref->version, index, &ids, &count, err));
 	*ret_records = records_of_ids(ids, count);
 	return LANCET_OK;
@@ -222,7 +222,7 @@ list_segments(const struct node_ref *ref, node_sink sink, void *context, struct 
 {
 	const struct lancet_index *index = NULL;
 
-	TRY(find_index(ref, &index, err));
+	TRY(index_of(ref, &index, err));
 	for (size_t i = 0; i < index->segment_count; i++) {
 		char name[NODE_NAME_SIZE];
 		struct node_child child = { .name = name,
@@ -243,7 +243,7 @@ label_segment(const struct node_ref *ref, char into[NODE_NAME_SIZE], struct lanc
 {
 	const struct lancet_index_segment *segment = NULL;
 
-	TRY(find_segment(ref, &segment, err));
+	TRY(segment_of(ref, &segment, err));
 	(void)text_name_encode(slice_text(segment->uuid_text), into);
 	return LANCET_OK;
 }
@@ -270,7 +270,7 @@ list_segment_files(
 	size_t count = 0;
 	int rc;
 
-	TRY(find_segment(ref, &segment, err));
+	TRY(segment_of(ref, &segment, err));
 	TRY(lancet_index_segment_files(ref->version, segment, &base, &paths, &count, err));
 	rc = LANCET_OK;
 	for (size_t i = 0; i < count && rc == LANCET_OK; i++) {
@@ -293,7 +293,7 @@ segment_file(const struct node_ref *ref, struct node_file *ret_file, struct lanc
 	char **paths = NULL, *path = NULL;
 	size_t count = 0;
 
-	TRY(find_segment(ref, &segment, err));
+	TRY(segment_of(ref, &segment, err));
 	TRY(lancet_index_segment_files(ref->version, segment, &base, &paths, &count, err));
 	if (ref->ordinal < count)
 		path = strdup(paths[ref->ordinal]);
@@ -312,7 +312,7 @@ measure_segment_file(const struct node_ref *ref, uint64_t *ret_size, struct lanc
 	struct node_file file = { 0 };
 	struct slice name;
 
-	TRY(find_segment(ref, &segment, err));
+	TRY(segment_of(ref, &segment, err));
 	TRY(segment_file(ref, &file, err));
 	name = slice_text(name_in_segment(segment, file.path));
 	*ret_size = UINT64_MAX;
