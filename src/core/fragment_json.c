@@ -14,7 +14,7 @@
 #include "lance/table.pb-c.h"
 #include "names.h"
 #include "pbjson.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/cursor.h"
 #include "util/macros.h"
 #include "util/roaringx.h"

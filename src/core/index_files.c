@@ -10,7 +10,7 @@
 
 #include "lance/table.pb-c.h"
 #include "pbjson_fields.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/buf.h"
 #include "util/macros.h"
 #include "version.h"

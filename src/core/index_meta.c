@@ -11,7 +11,7 @@
 
 #include "lance/table.pb-c.h"
 #include "names.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/macros.h"
 #include "version.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lance/table.pb-c.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/macros.h"
 
 #define DETAILS_SIZE_MAX (UINT64_C(1) << 30)

@@ -12,7 +12,7 @@
 #include "lance/table.pb-c.h"
 #include "names.h"
 #include "pbjson_fields.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/macros.h"
 
 #define ANY_DEPTH 4

@@ -6,7 +6,7 @@
 #ifndef CORE_PBREST_H
 #define CORE_PBREST_H
 
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/buf.h"
 #include "util/pbscan.h"
 

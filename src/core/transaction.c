@@ -13,7 +13,7 @@
 
 #include "lance/transaction.pb-c.h"
 #include "operations.h"
-#include "pbunpack.h"
+#include "util/pbunpack.h"
 #include "util/macros.h"
 #include "version.h"
 

@@ -6,7 +6,7 @@
 #include "core/pbjson.h"
 #include "core/pbjson_fields.h"
 #include "core/pbtext.h"
-#include "core/pbunpack.h"
+#include "util/pbunpack.h"
 #include "jsontext.h"
 #include "lance/index.pb-c.h"
 #include "lance/transaction.pb-c.h"

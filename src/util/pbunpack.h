@@ -1,12 +1,12 @@
 /* One protobuf message from bytes in memory, decoded into an arena with a limit. */
-#ifndef CORE_PBUNPACK_H
-#define CORE_PBUNPACK_H
+#ifndef UTIL_PBUNPACK_H
+#define UTIL_PBUNPACK_H
 
 #include <protobuf-c/protobuf-c.h>
 
 #include <lancet/error.h>
-#include "util/arena.h"
-#include "util/slice.h"
+#include "arena.h"
+#include "slice.h"
 
 /* *ret_message is a pointer to the message's C type; it lives as long as the arena, which has no
  * limit afterwards. CORRUPT: not decodable; LIMIT: decoding would cost too much. */

@@ -6,7 +6,7 @@
  */
 #include "pbunpack.h"
 
-#include "util/pballoc.h"
+#include "pballoc.h"
 
 #define COST_PER_BYTE     32u
 #define COST_BASE         ((size_t)64 * 1024)
