@@ -2,10 +2,11 @@ noinst_LTLIBRARIES += liblancet-all.la
 lib_LTLIBRARIES += liblancet.la
 
 pkginclude_HEADERS = \
-	src/core/include/lancet/bytes.h src/core/include/lancet/column.h \
+	src/core/include/lancet/arrow.h src/core/include/lancet/bytes.h \
+	src/core/include/lancet/column.h \
 	src/core/include/lancet/dataset.h src/core/include/lancet/error.h \
 	src/core/include/lancet/fragment.h src/core/include/lancet/index.h \
-	src/core/include/lancet/live.h src/core/include/lancet/refs.h \
+	src/core/include/lancet/live.h src/core/include/lancet/refs.h src/core/include/lancet/scan.h \
 	src/core/include/lancet/transaction.h src/core/include/lancet/version.h
 pkgincludedir = $(includedir)/lancet
 pkgconfigdir = $(libdir)/pkgconfig
