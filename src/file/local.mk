@@ -3,3 +3,5 @@ noinst_LTLIBRARIES += libfile.la
 libfile_la_SOURCES = src/file/rowcount.c src/file/rowcount.h src/file/array.h src/file/codec.h \
 	src/file/datafile.h src/file/field.h src/file/layout.h src/file/levels.h \
 	src/file/reader.h src/file/scratch.h
+libfile_la_SOURCES += src/file/array.c src/file/array_dictionary.c src/file/array_dictionary.h \
+	src/file/array_grow.h src/file/array_range.c src/file/array_variable.c src/file/scratch.c

@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += libutil.la
 libutil_la_SOURCES = \
 	src/util/arena.c src/util/arena.h \
+	src/util/bits.c src/util/bits.h \
 	src/util/buf.c src/util/buf.h \
 	src/util/cursor.c src/util/cursor.h \
 	src/util/error.c \
