@@ -67,7 +67,25 @@ START_TEST(a_small_budget_evicts_but_never_refuses)
 		                 LANCET_OK);
 	for (int i = 0; i < 3; i++)
 		lancet_version_unref(versions[i]);
-	ck_assert_int_eq(tree_open_fds() - before, 1); /* the root's */
+	ck_assert_int_eq(tree_open_fds() - before, 2); /* the root's and the newest version's */
+	close_dataset(dataset, &tree);
+}
+END_TEST
+
+START_TEST(the_version_in_use_stays_above_the_budget)
+{
+	struct tree tree = three_versions();
+	struct lancet_dataset_options options = { .cache_bytes = 2 };
+	lancet_version *first = NULL, *again = NULL;
+	lancet_dataset *dataset = NULL;
+
+	ck_assert_int_eq(lancet_dataset_open(TREE_PATH(&tree, "ds"), &options, &dataset, NULL),
+	                 LANCET_OK);
+	ck_assert_int_eq(lancet_version_open(dataset, 2, &first, NULL), LANCET_OK);
+	ck_assert_int_eq(lancet_version_open(dataset, 2, &again, NULL), LANCET_OK);
+	ck_assert_ptr_eq(first, again);
+	lancet_version_unref(again);
+	lancet_version_unref(first);
 	close_dataset(dataset, &tree);
 }
 END_TEST
@@ -141,5 +159,6 @@ UNIT_MAIN("version_cache",
           UNIT_TEST(an_opened_version_is_kept_and_looked_at_again),
           UNIT_TEST(the_cache_holds_few_descriptors),
           UNIT_TEST(a_small_budget_evicts_but_never_refuses),
+          UNIT_TEST(the_version_in_use_stays_above_the_budget),
           UNIT_TEST(the_last_handle_empties_the_cache),
           UNIT_TEST(threads_share_one_load))
