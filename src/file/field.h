@@ -16,6 +16,8 @@ struct Lance__File__Field;
 
 #define FIELD_NO_ID     INT32_MIN
 #define FIELD_DEPTH_MAX 100u
+/* A name or logical type for "%.*s" in messages, which don't get long by it. */
+#define FIELD_TEXT(text) ((text).size > 60 ? 60 : (int)(text).size), (const char *)(text).data
 
 enum field_kind {
 	FIELD_NULL,       /* no storage */

@@ -5,3 +5,6 @@ libfile_la_SOURCES = src/file/rowcount.c src/file/rowcount.h src/file/array.h sr
 	src/file/reader.h src/file/scratch.h
 libfile_la_SOURCES += src/file/array.c src/file/array_dictionary.c src/file/array_dictionary.h \
 	src/file/array_grow.h src/file/array_range.c src/file/array_variable.c src/file/scratch.c
+libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_links.h \
+	src/file/field_logical.c src/file/field_logical.h src/file/field_metadata.c \
+	src/file/field_metadata.h
