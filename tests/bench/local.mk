@@ -1,7 +1,13 @@
-# Benchmarks are never part of a check. BENCH_FLAGS: see tests/bench/mount.py.
-EXTRA_DIST += tests/bench/mount.py
+# Benchmarks are never part of a check. BENCH_FLAGS: see the scripts.
+EXTRA_DIST += tests/bench/mount.py tests/bench/scan.py
+EXTRA_PROGRAMS = tests/bench/scan
+tests_bench_scan_SOURCES = tests/bench/scan.c
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
 	LANCEFS='$(abs_top_builddir)/lancefs' LANCET='$(abs_top_builddir)/lancet' \
 		$(PYTHON) $(srcdir)/tests/bench/mount.py $(BENCH_FLAGS)
-.PHONY: bench
+bench-scan: tests/bench/scan
+	SCAN='$(abs_top_builddir)/tests/bench/scan' \
+		$(PYTHON) $(srcdir)/tests/bench/scan.py $(BENCH_FLAGS)
+.PHONY: bench bench-scan

@@ -1,10 +1,10 @@
 # The programs against pylance: needs a Python with pylance, pyarrow, numpy, duckdb and pytest.
 EXTRA_DIST += \
 	tests/interop/archives.py tests/interop/checks.py tests/interop/conftest.py \
-	tests/interop/expected.py tests/interop/facts.py tests/interop/formats.py \
+	tests/interop/expected.py tests/interop/facts.py tests/interop/formats.py tests/interop/generate.py \
 	tests/interop/live.py tests/interop/peer.py tests/interop/programs.py \
 	tests/interop/sequences.py tests/interop/snapshot.py tests/interop/test_corrupt.py \
-	tests/interop/test_dataset_copy.py tests/interop/test_fixtures.py \
+	tests/interop/test_dataset_copy.py tests/interop/test_fixtures.py tests/interop/test_generated.py \
 	tests/interop/test_oracle.py tests/interop/test_upstream.py \
 	tests/interop/test_zero_writes.py tests/interop/wire.py \
 	tests/data/README.md tests/data/corrupt.tar.xz tests/data/fixtures.tar.xz \
