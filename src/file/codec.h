@@ -31,6 +31,7 @@ struct codec {
 	unsigned buffers;   /* MINI: how many buffers it takes, children included */
 	uint64_t parameter; /* of the encoding: packed width, dimension, … */
 	struct slice bytes; /* of the encoding: constant value, symbol table, … */
+	const char *words;  /* what codec_describe says of all that, or NULL */
 	const struct codec *inner, *second; /* nested codecs, or NULL */
 	const void *state;                  /* of the encoding, in the arena */
 };
@@ -84,13 +85,15 @@ struct encoding_refused {
 extern const struct encoding_refused encodings_refused[];
 extern const size_t encodings_refused_count;
 
-/* A run of `count` u64 elements of 2.3 (positions, counts, offsets, u32 indices): in their own
- * grammar, which is not that of the places above. `bits` is 32 or 64; out is an array of
- * field_unsigned(64). Opening says whether it needs a buffer. */
+/* A run of u64 elements of 2.3 (positions, counts, offsets, u32 indices): in their own grammar,
+ * which is not that of the places above. `bits` is 32 or 64; out is an array of
+ * field_unsigned(64). Opening says whether it needs a buffer; without one `in` is empty. */
 struct number_run;
-int number_run_open(struct slice message, unsigned bits, uint64_t count, struct arena *arena,
+int number_run_open(struct slice message, unsigned bits, struct arena *arena,
 	const struct number_run **ret_run, bool *ret_has_buffer, struct lancet_error *err);
-int number_run_decode(const struct number_run *run, struct slice in, struct scratch *scratch,
-	struct array *out, struct lancet_error *err);
+int number_run_decode(const struct number_run *run, uint64_t count, struct slice in,
+	struct scratch *scratch, struct array *out, struct lancet_error *err);
+/* True when the elements are start + i * step, whatever their number: they need not be decoded. */
+bool number_run_progression(const struct number_run *run, uint64_t *ret_start, uint64_t *ret_step);
 
 #endif

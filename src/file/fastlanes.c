@@ -1,0 +1,116 @@
+/* Unpacking of 1024 values at a time.
+ *
+ * A row is what all lanes have at the same bit position: 1024 bits whatever T is. It is handled as
+ * 16 words of 64 bits, with masks that keep each lane's bits apart, so that one loop serves every T
+ * and compiles to plain vector code. Format facts: FastLanes bit layout.
+ */
+#include "fastlanes.h"
+
+#include <string.h>
+
+#define ROW_WORDS 16u
+#define ROW_BYTES (ROW_WORDS * 8)
+
+/* Wider vectors are used where the machine has them, chosen when the library is loaded. Sanitizers
+ * and that choice don't go together. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
+	!defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FAST __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#else
+#define FAST
+#endif
+
+typedef uint64_t any_u64 __attribute__((aligned(1), may_alias));
+
+static const uint8_t order[8] = { 0, 4, 2, 6, 1, 5, 3, 7 };
+
+bool
+fastlanes_knows(uint64_t bits)
+{
+	return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
+
+static uint64_t
+low_bits(unsigned count)
+{
+	return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+/* The same T bits in every lane of a word. */
+static uint64_t
+each_lane(uint64_t lane, unsigned bits)
+{
+	return bits == 64 ? lane : lane * (UINT64_MAX / low_bits(bits));
+}
+
+static inline __attribute__((always_inline)) void
+unpack_row(const any_u64 *from, unsigned shift, uint64_t keep, any_u64 *restrict to)
+{
+	for (unsigned i = 0; i < ROW_WORDS; i++)
+		to[i] = from[i] >> shift & keep;
+}
+
+/* A row whose values begin in one word of their lane and end in the next. */
+static inline __attribute__((always_inline)) void
+unpack_split_row(const any_u64 *from, unsigned shift, uint64_t keep, unsigned shift_next,
+	uint64_t keep_next, any_u64 *restrict to)
+{
+	for (unsigned i = 0; i < ROW_WORDS; i++)
+		to[i] = (from[i] >> shift & keep) | (from[i + ROW_WORDS] << shift_next & keep_next);
+}
+
+FAST void
+fastlanes_unpack(unsigned bits, unsigned width, const uint8_t *packed, uint8_t *restrict values)
+{
+	uint64_t all = low_bits(width);
+
+	if (width == 0) {
+		memset(values, 0, FASTLANES_UNIT / 8 * (size_t)bits);
+		return;
+	}
+	for (unsigned row = 0; row < bits; row++) {
+		unsigned at = row * width, shift = at % bits, have = bits - shift;
+		const any_u64 *from = (const any_u64 *)(packed + (size_t)(at / bits) * ROW_BYTES);
+		unsigned first = order[row / 8] * 16u + row % 8 * 128;
+		any_u64 *to = (any_u64 *)(values + (size_t)first * bits / 8);
+		uint64_t keep = each_lane(all & low_bits(have), bits);
+
+		if (have >= width)
+			unpack_row(from, shift, keep, to);
+		else
+			unpack_split_row(from, shift, keep, have,
+				each_lane(all & ~low_bits(have), bits), to);
+	}
+}
+
+static uint64_t
+load_word(unsigned bits, const uint8_t *words, unsigned index)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, words + (size_t)index * bits / 8, bits / 8);
+	return word;
+}
+
+uint64_t
+fastlanes_value(unsigned bits, unsigned width, const uint8_t *packed, unsigned index)
+{
+	unsigned lanes = FASTLANES_UNIT / bits;
+	unsigned lane = index % 128 % lanes;
+	unsigned group = (index % 128 - lane) / 16; /* order[row / 8] */
+	unsigned row = 0;
+	unsigned word, shift;
+	uint64_t value;
+
+	if (width == 0)
+		return 0;
+	while (order[row / 8] != group)
+		row += 8;
+	row += index / 128;
+	word = row * width / bits;
+	shift = row * width % bits;
+	value = load_word(bits, packed, word * lanes + lane) >> shift;
+	if (shift + width > bits)
+		value |= load_word(bits, packed, (word + 1) * lanes + lane) << (bits - shift);
+	return value & low_bits(width);
+}
