@@ -8,8 +8,20 @@
 #include <stdlib.h>
 
 #include "deletion.h"
-#include "file/rowcount.h"
+#include "file/datafile.h"
 #include "util/macros.h"
+
+static int
+count_rows(struct source *src, uint64_t *ret_rows, struct lancet_error *err)
+{
+	struct datafile *file;
+	int rc;
+
+	TRY(datafile_open(src, &file, err));
+	rc = datafile_row_count(file, ret_rows, err);
+	datafile_unref(file);
+	return rc;
+}
 
 int
 fragment_physical_rows(
@@ -24,7 +36,7 @@ fragment_physical_rows(
 		return lancet_fail(err, LANCET_CORRUPT, "no recorded rows and no data file");
 	TRY(lancet_data_file_path(fragment->version, &fragment->info.files[0], &base, &path, err));
 	TRY(fragment_file_open(base, path, &file, err));
-	rc = rowcount_read(file, ret_rows, err);
+	rc = count_rows(file, ret_rows, err);
 	source_unref(file);
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", path);
 }

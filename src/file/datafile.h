@@ -8,33 +8,11 @@
 #define FILE_DATAFILE_H
 
 #include "field.h"
+#include "file_column.h"
 #include "util/source.h"
 
-enum file_version { FILE_LEGACY, FILE_2_0, FILE_2_1, FILE_2_2, FILE_2_3 };
-
 struct datafile;
-
-struct page_buffer {
-	uint64_t offset, size; /* bytes; inside the file, and below its metadata */
-};
-
-struct page {
-	uint64_t first;  /* sum of the lengths of the pages before */
-	uint64_t length; /* as stored: rows, items (2.0), rows x dimensions (structural FSL) */
-	uint64_t priority;
-	const struct page_buffer *buffers;
-	size_t buffer_count;
-	struct slice type;     /* of the Any, without the leading slash */
-	struct slice encoding; /* its value: ArrayEncoding, PageLayout or PlanarLayout */
-};
-
-struct file_column {
-	uint32_t index;
-	bool is_blob; /* a blob column by the column's own encoding (2.0) */
-	const struct page *pages;
-	size_t page_count;
-	uint64_t length; /* sum over pages */
-};
+struct legacy_meta;
 
 /* LANCET_CORRUPT: no Lance data file, or a damaged one; UNSUPPORTED: another version. The file
  * holds a reference of src. */
@@ -50,9 +28,19 @@ uint32_t datafile_column_count(const struct datafile *file); /* 0 for a legacy f
  * columns stay readable. INVALID beyond the last column. Not for legacy files. */
 int datafile_column(struct datafile *file, uint32_t index, const struct file_column **ret_column,
 	struct lancet_error *err);
-/* Bytes of a global buffer. */
+/* Bytes of a global buffer. CORRUPT beyond the last one. */
 int datafile_global_buffer(const struct datafile *file, uint32_t index,
 	struct page_buffer *ret_place, struct lancet_error *err);
+/* The number of rows that the file says it has (legacy files too): a few small reads, the schema is
+ * stepped over. */
+int datafile_row_count(struct datafile *file, uint64_t *ret_rows, struct lancet_error *err);
+/* The fields as the file stores them (legacy files too), read when first asked for, borrowed from
+ * the file. */
+int datafile_fields(struct datafile *file, struct Lance__File__Field *const **ret_fields,
+	size_t *ret_count, struct lancet_error *err);
+/* Batches and page table of a legacy file (legacy_meta.h), read when first asked for, borrowed. */
+int datafile_legacy(
+	struct datafile *file, const struct legacy_meta **ret_meta, struct lancet_error *err);
 /* The schema and row count the file carries itself (legacy files too). The caller releases the
  * tree. */
 int datafile_schema(struct datafile *file, enum field_blobs blobs, struct field_tree *ret_tree,

@@ -16,10 +16,12 @@ unit_tests += \
 EXTRA_DIST += tests/unit/jsontext.h tests/unit/temptree.h tests/unit/treedata.h
 unit_tests += \
 	tests/unit/test_column tests/unit/test_deletion tests/unit/test_row_versions \
-	tests/unit/test_rowcount tests/unit/test_rowids tests/unit/test_rowids_cost
+	tests/unit/test_rowids tests/unit/test_rowids_cost
 EXTRA_DIST += tests/unit/arrow_files.h tests/unit/encode.h tests/unit/sources.h
 unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
 unit_tests += tests/unit/test_array tests/unit/test_bits
+unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_datafile_schema
+EXTRA_DIST += tests/unit/datafiles.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
