@@ -55,8 +55,18 @@ int array_append_bytes(struct array *array, struct slice value, struct lancet_er
  * (4 or 8) little-endian and not aligned; they are checked: ascending, the last <= bytes.size. */
 int array_append_offsets(struct array *array, const uint8_t *offsets, unsigned width,
 	uint64_t count, struct slice bytes, struct lancet_error *err);
+/* VARIABLE: values that lie anywhere. */
+int array_append_slices(struct array *array, const struct slice *values, size_t count,
+	struct lancet_error *err);
+/* VARIABLE: `count` values whose bytes the caller puts at *ret_bytes at once, one behind the other;
+ * value i ends at ends[i + 1], ends[0] is 0, and they ascend. */
+int array_extend_variable(struct array *array, const uint32_t *ends, uint64_t count,
+	uint8_t **ret_bytes, struct lancet_error *err);
 /* LIST, MAP: a value whose items are the next `items` of the child (appended before or after). */
 int array_append_list(struct array *array, uint64_t items, struct lancet_error *err);
+/* LIST, MAP: `count` values, of bounds[i + 1] - bounds[i] items; the bounds ascend. */
+int array_append_lists(
+	struct array *array, const uint32_t *bounds, uint64_t count, struct lancet_error *err);
 /* Lengthens a STRUCT or FIXED_LIST or NULL by `count` values; its children are appended by the
  * caller. */
 int array_extend(struct array *array, uint64_t count, struct lancet_error *err);
@@ -69,6 +79,9 @@ int array_append_repeated(
 /* Values [first, first + count) of an array of an equal field, nulls and children included. The
  * keys of a DICTIONARY are translated. */
 int array_append_range(struct array *array, const struct array *from, uint64_t first,
+	uint64_t count, struct lancet_error *err);
+/* Values from[indices[i]] of an array of an equal field; the indices are below its length. */
+int array_append_gather(struct array *array, const struct array *from, const uint32_t *indices,
 	uint64_t count, struct lancet_error *err);
 
 /* DICTIONARY: the key of the value equal to items[index], which is added to array's values when it

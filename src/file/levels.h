@@ -26,6 +26,7 @@ struct leaf_out {
 	struct array leaf; /* of the leaf's field: one slot for each visible entry */
 	struct array *nests;
 	size_t nest_count;
+	struct buf work[3]; /* of unravelling */
 };
 
 /* What a page layout hands over for whole rows. rep is NULL without lists, def is NULL when all is
@@ -44,6 +45,10 @@ void leaf_out_reset(struct leaf_out *out);
  * the field has a struct, too few, too many). */
 int layers_init(struct layers *layers, const int *kinds, size_t count, const struct field *leaf,
 	struct lancet_error *err);
+/* Entries with levels up to `limit`. */
+uint64_t levels_count_up_to(const uint16_t *levels, uint64_t count, uint16_t limit);
+/* Bit i of the bitmap is levels[i] <= limit; its bytes are written whole. */
+void levels_bitmap(const uint16_t *levels, uint64_t count, uint16_t limit, uint8_t *bitmap);
 /* Slots of the leaf among the entries; CORRUPT when a level is above what the layers allow, or the
  * first entry starts no row. */
 int levels_count_visible(const struct layers *layers, const struct level_run *run,

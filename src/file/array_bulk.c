@@ -1,0 +1,207 @@
+/* Many values at once from places that are known by number: lists by their bounds, and values
+ * gathered by index, as page dictionaries need it.
+ *
+ * Sizes are summed up and room is made before the first value moves; the loops that move them have
+ * no calls and no checks.
+ */
+#include "array.h"
+
+#include <assert.h>
+
+#include "array_grow.h"
+#include "util/bits.h"
+#include "util/macros.h"
+
+#define SHORT_SIZE 16u /* values up to this size are copied without a call */
+
+static uint64_t
+times(uint64_t count, uint64_t each)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(count, each, &product) ? UINT64_MAX : product;
+}
+
+lancet_hot static void
+put_bounds_narrow(uint8_t *place, const uint32_t *bounds, uint64_t count, uint32_t shift)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t offset = bounds[i + 1] + shift;
+
+		memcpy(place + i * 4, &offset, 4);
+	}
+}
+
+lancet_hot static void
+put_bounds_wide(uint8_t *place, const uint32_t *bounds, uint64_t count, uint64_t shift)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t offset = bounds[i + 1] + shift;
+
+		memcpy(place + i * 8, &offset, 8);
+	}
+}
+
+int
+array_append_lists(
+	struct array *array, const uint32_t *bounds, uint64_t count, struct lancet_error *err)
+{
+	unsigned width = array_offset_width(array);
+	uint64_t shift = array_offset(array, array->length) - bounds[0];
+	uint8_t *place;
+
+	assert(array->field->kind == FIELD_LIST || array->field->kind == FIELD_MAP);
+	if (bounds[count] + shift > (array->field->large ? INT64_MAX : INT32_MAX))
+		return lancet_fail(err, LANCET_LIMIT,
+			"lists of more items than offsets can tell: ask for fewer rows");
+	TRY(array_grow(array, &array->offsets, times(count, width), err));
+	TRY(array_lengthen(array, count, true, err));
+	place = array->offsets.data + array->offsets.size;
+	if (width == 4)
+		put_bounds_narrow(place, bounds, count, (uint32_t)shift);
+	else
+		put_bounds_wide(place, bounds, count, shift);
+	array->offsets.size += (size_t)(count * width);
+	return LANCET_OK;
+}
+
+#define GATHER(type)                                                                               \
+	do {                                                                                       \
+		for (uint64_t i = 0; i < count; i++) {                                             \
+			type value;                                                                \
+			memcpy(&value, from + (uint64_t)indices[i] * sizeof(type), sizeof(type));  \
+			memcpy(place + i * sizeof(type), &value, sizeof(type));                    \
+		}                                                                                  \
+	} while (0)
+
+struct gather_16 {
+	uint64_t low, high;
+};
+
+static void
+gather_bytes(
+	uint8_t *place, const uint8_t *from, const uint32_t *indices, uint64_t count, size_t width)
+{
+	switch (width) {
+	case 1:
+		GATHER(uint8_t);
+		break;
+	case 2:
+		GATHER(uint16_t);
+		break;
+	case 4:
+		GATHER(uint32_t);
+		break;
+	case 8:
+		GATHER(uint64_t);
+		break;
+	case 16:
+		GATHER(struct gather_16);
+		break;
+	default:
+		for (uint64_t i = 0; i < count; i++)
+			memcpy(place + i * width, from + indices[i] * width, width);
+	}
+}
+
+static int
+gather_bits(struct array *array, const struct array *from, const uint32_t *indices, uint64_t count,
+	struct lancet_error *err)
+{
+	for (uint64_t i = 0; i < count; i++)
+		TRY(array_append_bits(array, from->data.data, indices[i], 1, err));
+	return LANCET_OK;
+}
+
+static int
+gather_fixed(struct array *array, const struct array *from, const uint32_t *indices, uint64_t count,
+	struct lancet_error *err)
+{
+	uint8_t *place;
+
+	if (array->field->bits == 1)
+		return gather_bits(array, from, indices, count, err);
+	TRY(array_extend_fixed(array, from->field->bits, count, &place, err));
+	gather_bytes(place, from->data.data, indices, count, array->field->bits / 8);
+	return LANCET_OK;
+}
+
+/* `place` has SHORT_SIZE bytes more than the values take. */
+static void
+copy_values(struct array *array, const struct array *from, const uint32_t *indices, uint64_t count)
+{
+	unsigned width = array_offset_width(array);
+	uint8_t *offsets = array->offsets.data + array->offsets.size;
+	uint64_t end = array->data.size;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t start = array_offset(from, indices[i]);
+		uint64_t size = array_offset(from, (uint64_t)indices[i] + 1) - start;
+
+		if (size <= SHORT_SIZE && from->data.size - start >= SHORT_SIZE)
+			memcpy(array->data.data + end, from->data.data + start, SHORT_SIZE);
+		else if (size > 0)
+			memcpy(array->data.data + end, from->data.data + start, (size_t)size);
+		end += size;
+		memcpy(offsets + i * width, &end, width);
+	}
+	array->offsets.size += (size_t)(count * width);
+	array->data.size = (size_t)end;
+}
+
+static int
+gather_variable(struct array *array, const struct array *from, const uint32_t *indices,
+	uint64_t count, struct lancet_error *err)
+{
+	uint64_t max = array->field->large ? INT64_MAX : INT32_MAX;
+	uint64_t size = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t index = indices[i];
+
+		if (__builtin_add_overflow(
+			    size, array_offset(from, index + 1) - array_offset(from, index), &size))
+			size = UINT64_MAX / 2;
+	}
+	if (size > max || array->data.size > max - size)
+		return lancet_fail(err, LANCET_LIMIT,
+			"more than 2 GiB of values with 32-bit offsets: ask for fewer rows");
+	TRY(array_grow(array, &array->offsets, times(count, array_offset_width(array)), err));
+	TRY(array_grow(array, &array->data, size + SHORT_SIZE, err));
+	TRY(array_lengthen(array, count, true, err));
+	copy_values(array, from, indices, count);
+	return LANCET_OK;
+}
+
+static int
+gather_any(struct array *array, const struct array *from, const uint32_t *indices, uint64_t count,
+	struct lancet_error *err)
+{
+	for (uint64_t i = 0; i < count; i++)
+		TRY(array_append_range(array, from, indices[i], 1, err));
+	return LANCET_OK;
+}
+
+int
+array_append_gather(struct array *array, const struct array *from, const uint32_t *indices,
+	uint64_t count, struct lancet_error *err)
+{
+	uint64_t first = array->length;
+
+	assert(array->field->kind == from->field->kind);
+	switch (array->field->kind) {
+	case FIELD_FIXED:
+		TRY(gather_fixed(array, from, indices, count, err));
+		break;
+	case FIELD_VARIABLE:
+		TRY(gather_variable(array, from, indices, count, err));
+		break;
+	default:
+		return gather_any(array, from, indices, count, err);
+	}
+	for (uint64_t i = 0; from->null_count > 0 && i < count; i++) {
+		if (!array_is_valid(from, indices[i]))
+			TRY(array_set_null(array, first + i, err));
+	}
+	return LANCET_OK;
+}
