@@ -6,6 +6,13 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+/* For loops that are worth vectorising, at every level of optimisation. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define lancet_hot __attribute__((optimize("O3")))
+#else
+#define lancet_hot
+#endif
+
 /* Returns the callee's code at once when it is not LANCET_OK. */
 #define TRY(call)                          \
 	do {                               \
