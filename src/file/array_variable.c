@@ -133,3 +133,59 @@ array_append_bytes(struct array *array, struct slice value, struct lancet_error 
 	buf_put(&array->offsets, &end, array_offset_width(array));
 	return LANCET_OK;
 }
+
+int
+array_append_slices(struct array *array, const struct slice *values, size_t count,
+	struct lancet_error *err)
+{
+	unsigned width = array_offset_width(array);
+	uint64_t size = 0, room, end;
+	uint8_t *offsets, *bytes;
+
+	for (size_t i = 0; i < count; i++)
+		if (__builtin_add_overflow(size, values[i].size, &size))
+			size = UINT64_MAX;
+	TRY(check_room(array, size, err));
+	if (__builtin_mul_overflow(count, (uint64_t)width, &room))
+		room = UINT64_MAX;
+	TRY(array_grow(array, &array->offsets, room, err));
+	TRY(array_grow(array, &array->data, size, err));
+	TRY(array_lengthen(array, count, true, err));
+	offsets = array->offsets.data + array->offsets.size;
+	bytes = array->data.data;
+	end = array->data.size;
+	for (size_t i = 0; i < count; i++) {
+		if (values[i].size > 0)
+			memcpy(bytes + end, values[i].data, values[i].size);
+		end += values[i].size;
+		if (width == 4)
+			memcpy(offsets + i * 4, &end, 4);
+		else
+			memcpy(offsets + i * 8, &end, 8);
+	}
+	array->offsets.size += (size_t)room;
+	array->data.size = (size_t)end;
+	return LANCET_OK;
+}
+
+int
+array_extend_variable(struct array *array, const uint32_t *ends, uint64_t count,
+	uint8_t **ret_bytes, struct lancet_error *err)
+{
+	unsigned width = array_offset_width(array);
+	uint64_t size = ends[count];
+	uint64_t room;
+
+	TRY(check_room(array, size, err));
+	if (__builtin_mul_overflow(count, (uint64_t)width, &room))
+		room = UINT64_MAX;
+	TRY(array_grow(array, &array->offsets, room, err));
+	TRY(array_grow(array, &array->data, size, err));
+	TRY(array_lengthen(array, count, true, err));
+	move_offsets(array->offsets.data + array->offsets.size, width, (const uint8_t *)ends, 4,
+		count, array->data.size);
+	array->offsets.size += (size_t)room;
+	*ret_bytes = array->data.data + array->data.size;
+	array->data.size += (size_t)size;
+	return LANCET_OK;
+}
