@@ -67,12 +67,11 @@ put_escape(struct buf *out, uint8_t byte)
 	buf_put(out, sequence, escapes[byte] == 'u' ? 6 : 2);
 }
 
-static void
-put_quoted(struct buf *out, struct slice text)
+void
+jsonw_put_escaped(struct buf *out, struct slice text)
 {
 	size_t from = 0;
 
-	buf_put_byte(out, '"');
 	for (size_t i = 0; i < text.size; i++) {
 		if (escapes[text.data[i]] == 0)
 			continue;
@@ -82,11 +81,18 @@ put_quoted(struct buf *out, struct slice text)
 	}
 	if (from < text.size)
 		buf_put(out, text.data + from, text.size - from);
-	buf_put_byte(out, '"');
 }
 
 static void
-put_base64(struct buf *out, struct slice bytes)
+put_quoted(struct buf *out, struct slice text)
+{
+	buf_put_byte(out, '"');
+	jsonw_put_escaped(out, text);
+	buf_put_byte(out, '"');
+}
+
+void
+jsonw_put_base64(struct buf *out, struct slice bytes)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -122,7 +128,7 @@ put_key(struct jsonw *w, struct slice key)
 		put_quoted(w->out, key);
 	} else {
 		buf_put_text(w->out, "\"base64:");
-		put_base64(w->out, key);
+		jsonw_put_base64(w->out, key);
 		buf_put_byte(w->out, '"');
 	}
 	buf_put_text(w->out, w->compact ? ":" : ": ");
@@ -217,19 +223,11 @@ jsonw_u64(struct jsonw *w, const char *key, uint64_t value)
 	buf_put_u64(w->out, 0, value);
 }
 
-static void
-put_i64(struct buf *out, int64_t value)
-{
-	if (value < 0)
-		buf_put_byte(out, '-');
-	buf_put_u64(out, 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
 void
 jsonw_i64(struct jsonw *w, const char *key, int64_t value)
 {
 	begin_value(w, key);
-	put_i64(w->out, value);
+	buf_put_i64(w->out, value);
 }
 
 void
@@ -272,7 +270,7 @@ jsonw_i64_text(struct jsonw *w, const char *key, int64_t value)
 {
 	begin_value(w, key);
 	buf_put_byte(w->out, '"');
-	put_i64(w->out, value);
+	buf_put_i64(w->out, value);
 	buf_put_byte(w->out, '"');
 }
 
@@ -295,6 +293,6 @@ jsonw_base64(struct jsonw *w, const char *key, struct slice value)
 {
 	begin_value(w, key);
 	buf_put_byte(w->out, '"');
-	put_base64(w->out, value);
+	jsonw_put_base64(w->out, value);
 	buf_put_byte(w->out, '"');
 }

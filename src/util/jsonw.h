@@ -42,4 +42,9 @@ void jsonw_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_null(struct jsonw *w, const char *key);
 void jsonw_base64(struct jsonw *w, const char *key, struct slice value);
 
+/* For those who write JSON without a jsonw: parts of a string, without its quotes. Text must be
+ * UTF-8 as a whole; base64 may be written in pieces of a multiple of 3 bytes. */
+void jsonw_put_escaped(struct buf *out, struct slice text);
+void jsonw_put_base64(struct buf *out, struct slice bytes);
+
 #endif

@@ -17,4 +17,7 @@ libutil_la_SOURCES = \
 	src/util/slice.h \
 	src/util/source.c src/util/source.h \
 	src/util/text.c src/util/text.h
+libutil_la_SOURCES += \
+	src/util/flatbuild.c src/util/flatbuild.h src/util/jsoncheck.c src/util/jsoncheck.h \
+	src/util/number.c src/util/number.h
 libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS) $(JSON_LIBS)

@@ -91,6 +91,14 @@ buf_put_u64(struct buf *b, unsigned width, uint64_t value)
 	b->size += padding + count;
 }
 
+void
+buf_put_i64(struct buf *b, int64_t value)
+{
+	if (value < 0)
+		buf_put_byte(b, '-');
+	buf_put_u64(b, 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 /* The letter behind the backslash, or 0 for a byte that stands for itself in a cell. */
 static char
 cell_escape(uint8_t byte)
@@ -150,8 +158,8 @@ days_from_date(int year, int month, int day)
 	       day_of_year - DAYS_TO_EPOCH;
 }
 
-static void
-date_from_days(int64_t days, int *ret_year, int *ret_month, int *ret_day)
+void
+text_date(int64_t days, int64_t *ret_year, int *ret_month, int *ret_day)
 {
 	int64_t since = days + DAYS_TO_EPOCH;
 	int64_t era = (since >= 0 ? since : since - (ERA_DAYS - 1)) / ERA_DAYS;
@@ -163,7 +171,7 @@ date_from_days(int64_t days, int *ret_year, int *ret_month, int *ret_day)
 
 	*ret_day = (int)(day_of_year - (153 * march_month + 2) / 5 + 1);
 	*ret_month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-	*ret_year = (int)(year + era * 400 + (*ret_month <= 2));
+	*ret_year = year + era * 400 + (*ret_month <= 2);
 }
 
 static char *
@@ -179,13 +187,14 @@ text_timestamp(int64_t seconds, int64_t nanos, char into[31])
 {
 	int64_t days = seconds / DAY_SECONDS - (seconds % DAY_SECONDS < 0);
 	unsigned second = (unsigned)(seconds - days * DAY_SECONDS);
-	int year, month, day;
+	int64_t year;
+	int month, day;
 	char *to = into;
 
 	if (days < days_from_date(0, 1, 1) || days > days_from_date(9999, 12, 31) || nanos < 0 ||
 	    nanos >= 1000000000)
 		return false;
-	date_from_days(days, &year, &month, &day);
+	text_date(days, &year, &month, &day);
 	memcpy(to, digit_pairs + year / 100 * 2, 2);
 	to = put_pair(to + 2, (unsigned)year % 100, '-');
 	to = put_pair(to, (unsigned)month, '-');

@@ -10,6 +10,8 @@ bool text_to_u64(struct slice text, uint64_t *ret_value);
 void text_put_u64(uint8_t *into, unsigned width, uint64_t value);
 /* The same, but a value that needs more than `width` characters takes them. */
 void buf_put_u64(struct buf *b, unsigned width, uint64_t value);
+/* As many characters as it takes. */
+void buf_put_i64(struct buf *b, int64_t value);
 /* A text cell of a .tsv: tab, newline, backslash as \t \n \\; padded on the left to width (0 =
  * none). */
 void buf_put_cell(struct buf *b, unsigned width, struct slice text);
@@ -19,6 +21,8 @@ size_t text_cell_size(struct slice text);
 /* RFC 3339 UTC with nanoseconds: 2026-11-30T01:42:39.728033999Z. Seconds outside years 0000-9999 or
  * nanos outside [0, 1e9) give false and nothing is written. `into` has 31 bytes. */
 bool text_timestamp(int64_t seconds, int64_t nanos, char into[31]);
+/* The proleptic Gregorian date of a day, counted from 1970-01-01; |days| < 2^60. */
+void text_date(int64_t days, int64_t *ret_year, int *ret_month, int *ret_day);
 /* RFC 3339 or a date; zone optional (UTC when absent), up to 9 digits of fraction. */
 bool text_to_timestamp(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos);
 
