@@ -39,6 +39,12 @@ core_sources = \
 	src/core/deletion_values.c src/core/fragment_rows.c src/core/row_versions.c \
 	src/core/rowids.c src/core/segment.c src/core/segment.h src/core/segment_bitmap.c \
 	src/core/segment_holes.c src/core/sequence.c src/core/sequence.h
+core_sources += \
+	src/core/arrow_ipc.c src/core/arrow_ipc.h src/core/arrow_ipc_body.c \
+	src/core/arrow_ipc_schema.c src/core/arrow_type.c src/core/arrow_type.h \
+	src/core/row_csv.c src/core/row_field.c src/core/row_field.h src/core/row_json.c \
+	src/core/row_scalar.c src/core/rowtext.c
+pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

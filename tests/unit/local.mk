@@ -22,7 +22,9 @@ unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
 unit_tests += tests/unit/test_array tests/unit/test_bits
 unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_datafile_schema
 EXTRA_DIST += tests/unit/datafiles.h
-unit_tests += tests/unit/test_flatbuild tests/unit/test_jsoncheck tests/unit/test_number
+unit_tests += tests/unit/test_flatbuild tests/unit/test_ipc tests/unit/test_jsoncheck \
+	tests/unit/test_number tests/unit/test_rowtext
+EXTRA_DIST += tests/unit/arrows.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
