@@ -48,7 +48,7 @@ struct codec_buffers {
 struct encoding {
 	const char *name; /* as columns.tsv says it: "flat", "inline_bitpacking" … */
 	int pb_case;
-	unsigned places;
+	unsigned places; /* 0: in runs of numbers only */
 	/* Fills codec (place and version are set) from the message, which dies with the arena.
 	 * depth is that of this codec; nested ones are opened with codec_open at depth + 1. */
 	int (*open)(const struct Lance__Encodings21__CompressiveEncoding *message, unsigned depth,
