@@ -11,3 +11,28 @@ libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_lin
 libfile_la_SOURCES += src/file/datafile.c src/file/datafile_schema.c src/file/file_column.c \
 	src/file/file_column.h src/file/legacy_meta.c src/file/legacy_meta.h \
 	src/file/stored_schema.c src/file/stored_schema.h
+libfile_la_SOURCES += src/file/array_bulk.c src/file/bitpack_inline.c \
+	src/file/bitpack_outofline.c src/file/byte_split.c src/file/codec.c \
+	src/file/column_describe.c src/file/constant.c src/file/constant_value.c \
+	src/file/constant_value.h src/file/decompress.c src/file/decompress.h src/file/delta.c \
+	src/file/dictionary.c src/file/encodings.h src/file/fastlanes.c src/file/fastlanes.h \
+	src/file/fixed_list.c src/file/flat.c src/file/fsst.c src/file/fsst.h src/file/fullzip.c \
+	src/file/fullzip.h src/file/fullzip_decode.c src/file/fullzip_page.h src/file/general.c \
+	src/file/general.h src/file/indexed.c src/file/indexed.h src/file/layout.c \
+	src/file/layout_blob.c src/file/layout_cases.h src/file/layout_constant.c \
+	src/file/layout_fullzip.c src/file/layout_miniblock.c src/file/layout_sparse.c \
+	src/file/layout_sparse.h src/file/leaf_out.c src/file/leaf_reader.c src/file/legacy_page.c \
+	src/file/legacy_page.h src/file/legacy_reader.c src/file/levels.c src/file/miniblock.c \
+	src/file/miniblock.h src/file/miniblock_chunk.c src/file/miniblock_chunk.h \
+	src/file/miniblock_read.c src/file/nested_reader.c src/file/number_rle.c \
+	src/file/number_run.c src/file/number_run.h src/file/packed_struct.c \
+	src/file/page_dictionary.c src/file/page_dictionary.h src/file/range.c src/file/reader.c \
+	src/file/rle.c src/file/rle.h src/file/sparse.h src/file/sparse_layers.c \
+	src/file/sparse_numbers.c src/file/sparse_values.c src/file/sparse_walk.c \
+	src/file/sparse_zipped.c src/file/v20.h src/file/v20_binary.c src/file/v20_bitpacked.c \
+	src/file/v20_blob.c src/file/v20_column.c src/file/v20_column.h src/file/v20_dictionary.c \
+	src/file/v20_encoding.c src/file/v20_ends.c src/file/v20_fixed_binary.c \
+	src/file/v20_fixed_list.c src/file/v20_flat.c src/file/v20_fsst.c src/file/v20_list.c \
+	src/file/v20_node.h src/file/v20_nullable.c src/file/v20_packed_struct.c src/file/v20_page.c \
+	src/file/v20_reader.c src/file/v20_struct.c src/file/variable.c \
+	src/file/variable_packed_struct.c
