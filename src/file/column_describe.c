@@ -70,6 +70,18 @@ finish_words(struct words *words, int rc, struct buf *text, struct lancet_error 
 	return rc == LANCET_OK ? buf_check(text, "encodings of a column", err) : rc;
 }
 
+/* What the pages of a blob column hold are the places of blobs, where a null is a place, too. */
+static int
+describe_v20(const struct page *page, bool is_blob, struct words *words, bool *ret_known,
+	uint64_t *ret_nulls, struct lancet_error *err)
+{
+	buf_put_text(&words->text, is_blob ? "blob(" : "");
+	TRY(v20_describe(page, &words->text, err));
+	buf_put_text(&words->text, is_blob ? ")" : "");
+	*ret_known = !is_blob && v20_null_count(page, ret_nulls);
+	return add_words(words, err);
+}
+
 static int
 describe_page(struct datafile *file, const struct page *page, const struct field *field,
 	struct scratch *scratch, struct words *words, bool *ret_known, uint64_t *ret_nulls,
@@ -77,11 +89,6 @@ describe_page(struct datafile *file, const struct page *page, const struct field
 {
 	struct page_reader reader;
 
-	if (datafile_version(file) == FILE_2_0) {
-		TRY(v20_describe(page, &words->text, err));
-		*ret_known = v20_null_count(page, ret_nulls);
-		return add_words(words, err);
-	}
 	TRY(page_reader_open(&reader, file, page, field, scratch, err));
 	reader.layout->describe(&reader, &words->text);
 	*ret_known = reader.layout->null_count(&reader, ret_nulls);
@@ -102,7 +109,10 @@ describe_pages(struct datafile *file, const struct file_column *column, const st
 		uint64_t nulls = 0;
 		bool known = false;
 
-		rc = describe_page(file, page, field, &scratch, words, &known, &nulls, err);
+		rc = datafile_version(file) == FILE_2_0
+			     ? describe_v20(page, column->is_blob, words, &known, &nulls, err)
+			     : describe_page(
+				       file, page, field, &scratch, words, &known, &nulls, err);
 		if (rc != LANCET_OK)
 			rc = lancet_wrap(err, rc, "page %zu", i);
 		for (size_t j = 0; j < page->buffer_count; j++)
