@@ -5,14 +5,17 @@
  * as stored elsewhere is never replaced by a default. Format facts: row ids and row versions,
  * spilled sequences.
  */
-#include <lancet/column.h>
+#include "column.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "deletion.h"
 #include "fragment.h"
+#include "fragment_data.h"
 #include "lance/table.pb-c.h"
 #include "sequence.h"
+#include "spilled.h"
 #include "util/buf.h"
 #include "util/macros.h"
 #include "version.h"
@@ -20,15 +23,15 @@
 #define DEFAULT_VERSION 1u
 /* Rows that an address has room for. */
 #define OFFSETS_MAX (UINT64_C(1) << 32)
-/* Data files by (major, minor): (0, 3) is how 2.0 calls itself in its footer, what lies below is
- * the legacy format, which has no hidden columns. */
-#define LEGACY_MINOR_MAX 2u
+#define BLOCK_ROWS  4096u /* of a search */
 
 struct lancet_column {
 	uint64_t rows;
-	enum lancet_placement placement; /* ADDRESS, DEFAULT or INLINE */
+	enum lancet_placement placement; /* any but NONE */
 	uint64_t first_address;
 	struct sequence *sequence; /* INLINE */
+	struct spilled *spilled;   /* COLUMN */
+	char *path;                /* COLUMN: of the data file */
 };
 
 static const struct lineage_kind {
@@ -102,7 +105,7 @@ check_carrier(const struct carrier *carrier, int32_t field, const struct buf *na
 		return lancet_fail(err, LANCET_CORRUPT,
 			"spilled, and %zu columns carry field %" PRId32 ": %.*s", carrier->count,
 			field, names_size, (const char *)names->data);
-	if (file->major == 0 && file->minor <= LEGACY_MINOR_MAX)
+	if (data_file_is_legacy(file))
 		return lancet_fail(err, LANCET_CORRUPT,
 			"spilled to %.*s, a legacy data file (%" PRIu32 ".%" PRIu32 ")", names_size,
 			(const char *)names->data, file->major, file->minor);
@@ -117,27 +120,60 @@ check_carrier(const struct carrier *carrier, int32_t field, const struct buf *na
 	return LANCET_OK;
 }
 
-/* Broken carriers are told from a whole one, which has to wait for a data file reader. */
 static int
-refuse_spilled(const struct lancet_fragment_info *info, const struct lineage_kind *kind,
+get_carrier(const struct lancet_fragment_info *info, int32_t field, struct carrier *ret_carrier,
 	struct lancet_error *err)
 {
 	struct buf names = { .limit = 4096 };
-	struct carrier carrier = find_carrier(info, kind->field, &names);
+	struct carrier carrier = find_carrier(info, field, &names);
 	int rc;
 
 	if (names.failed == LANCET_NO_MEMORY)
 		rc = buf_check(&names, "names of data files", err);
 	else
-		rc = check_carrier(&carrier, kind->field, &names, err);
-	if (rc == LANCET_OK)
-		rc = lancet_fail(err, LANCET_UNSUPPORTED,
-			"lineage column %s is spilled to a data file: %.*s column %" PRId32
-			": this build reads inline lineage only",
-			kind->name, names.size < 255 ? (int)names.size : 255,
-			(const char *)names.data, carrier.file->column_indices[carrier.position]);
+		rc = check_carrier(&carrier, field, &names, err);
 	buf_release(&names);
+	if (rc == LANCET_OK)
+		*ret_carrier = carrier;
 	return rc;
+}
+
+static int
+open_datafile(const lancet_base *base, const char *path, const struct lancet_data_file *stored,
+	struct datafile **ret_file, struct lancet_error *err)
+{
+	struct source *source = NULL;
+	struct datafile *file = NULL;
+	int rc;
+
+	TRY(fragment_file_open(base, path, &source, err));
+	rc = datafile_open(source, &file, err);
+	source_unref(source);
+	if (rc == LANCET_OK)
+		rc = data_file_check(stored, file, err);
+	if (rc == LANCET_OK)
+		*ret_file = file;
+	else
+		datafile_unref(file);
+	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", path);
+}
+
+static int
+open_spilled(struct lancet_fragment *fragment, enum lancet_lineage which,
+	struct lancet_column *column, struct lancet_error *err)
+{
+	struct carrier carrier;
+	struct datafile *file = NULL;
+	const lancet_base *base;
+	int rc;
+
+	TRY(get_carrier(&fragment->info, kinds[which].field, &carrier, err));
+	TRY(lancet_data_file_path(fragment->version, carrier.file, &base, &column->path, err));
+	TRY(open_datafile(base, column->path, carrier.file, &file, err));
+	rc = spilled_open(file, (uint32_t)carrier.file->column_indices[carrier.position],
+		column->rows, which == LANCET_ROW_ID, &column->spilled, err);
+	datafile_unref(file);
+	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", column->path);
 }
 
 static int
@@ -171,7 +207,7 @@ open_placed(struct lancet_fragment *fragment, enum lancet_lineage which,
 	case LANCET_INLINE:
 		return open_inline(fragment, which, column, err);
 	case LANCET_COLUMN:
-		return refuse_spilled(&fragment->info, kind, err);
+		return open_spilled(fragment, which, column, err);
 	case LANCET_DEFAULT:
 	case LANCET_NONE:
 		break;
@@ -218,6 +254,8 @@ lancet_column_free(lancet_column *column)
 	if (column == NULL)
 		return;
 	sequence_free(column->sequence);
+	spilled_free(column->spilled);
+	free(column->path);
 	free(column);
 }
 
@@ -225,6 +263,15 @@ uint64_t
 lancet_column_rows(const lancet_column *column)
 {
 	return column->rows;
+}
+
+static int
+read_spilled(const lancet_column *column, const struct row_range *ranges, size_t count,
+	uint64_t *values, struct lancet_error *err)
+{
+	int rc = spilled_read(column->spilled, ranges, count, values, err);
+
+	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", column->path);
 }
 
 int
@@ -237,8 +284,43 @@ lancet_column_read(const lancet_column *column, uint64_t first, size_t count, ui
 		return lancet_fail(err, LANCET_INVALID,
 			"rows %" PRIu64 " to %" PRIu64 " of %" PRIu64, first, first + count,
 			column->rows);
+	if (column->spilled != NULL)
+		return read_spilled(column, &(struct row_range){ first, count }, 1, values, err);
 	for (size_t i = 0; i < count; i++)
 		values[i] = column->placement == LANCET_ADDRESS ? column->first_address + first + i
 								: DEFAULT_VERSION;
+	return LANCET_OK;
+}
+
+int
+column_read_ranges(const lancet_column *column, const struct row_range *ranges, size_t count,
+	uint64_t *values, struct lancet_error *err)
+{
+	if (column->spilled != NULL)
+		return read_spilled(column, ranges, count, values, err);
+	for (size_t i = 0; i < count; i++) {
+		TRY(lancet_column_read(
+			column, ranges[i].first, (size_t)ranges[i].count, values, err));
+		values += ranges[i].count;
+	}
+	return LANCET_OK;
+}
+
+int
+column_find(const lancet_column *column, const uint64_t *wanted, size_t count,
+	column_found_fn found, void *user, struct lancet_error *err)
+{
+	struct sequence_search search = { wanted, count, found, user };
+	uint64_t values[BLOCK_ROWS];
+
+	if (column->sequence != NULL)
+		return sequence_find(column->sequence, &search, err);
+	for (uint64_t row = 0; row < column->rows; row += BLOCK_ROWS) {
+		uint64_t left = column->rows - row;
+		size_t block = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS;
+
+		TRY(lancet_column_read(column, row, block, values, err));
+		TRY(sequence_search_values(&search, row, values, block, err));
+	}
 	return LANCET_OK;
 }

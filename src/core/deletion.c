@@ -208,6 +208,16 @@ lancet_deletion_select(const lancet_deletion *deletion, uint64_t first, size_t c
 	return LANCET_OK;
 }
 
+uint64_t
+deletion_rank(const lancet_deletion *deletion, uint64_t offset)
+{
+	if (deletion->set == NULL || offset == 0)
+		return 0;
+	if (offset > UINT32_MAX)
+		return deletion->count;
+	return roaring_bitmap_rank(deletion->set, (uint32_t)offset - 1);
+}
+
 void
 lancet_deletion_marks(const lancet_deletion *deletion, uint64_t first, size_t count, uint8_t *marks)
 {

@@ -26,6 +26,9 @@ LANCET_MUST_CHECK int deletion_bitmap_parse(struct source *file, uint64_t rows, 
 LANCET_MUST_CHECK int deletion_arrow_parse(
 	struct source *file, uint64_t rows, roaring_bitmap_t **ret_set, struct lancet_error *err);
 
+/* Members of the set below `offset`. */
+uint64_t deletion_rank(const lancet_deletion *deletion, uint64_t offset);
+
 /* How the body of a record batch is packed. */
 enum deletion_codec { DELETION_PLAIN = -1, DELETION_LZ4_FRAME = 0, DELETION_ZSTD = 1 };
 

@@ -40,6 +40,16 @@ core_sources = \
 	src/core/rowids.c src/core/segment.c src/core/segment.h src/core/segment_bitmap.c \
 	src/core/segment_holes.c src/core/sequence.c src/core/sequence.h
 core_sources += \
+	src/core/arrow_export.c src/core/arrow_export.h src/core/arrow_schema.c src/core/column.h \
+	src/core/data_schema.c src/core/data_schema.h src/core/file_pool.c src/core/file_pool.h \
+	src/core/fragment_columns.c src/core/fragment_data.c src/core/fragment_data.h \
+	src/core/json_number.c src/core/json_number.h src/core/json_text.c src/core/json_text.h \
+	src/core/overlay.c src/core/overlay.h src/core/overlay_set.c src/core/overlay_set.h \
+	src/core/repeats.c src/core/repeats.h src/core/scan.c src/core/scan_fragment.c \
+	src/core/scan_ids.c src/core/scan_read.c src/core/scan_rows.c src/core/scan_schema.c \
+	src/core/scan_state.h src/core/sequence_find.c src/core/sequence_parts.h \
+	src/core/spilled.c src/core/spilled.h
+core_sources += \
 	src/core/arrow_ipc.c src/core/arrow_ipc.h src/core/arrow_ipc_body.c \
 	src/core/arrow_ipc_schema.c src/core/arrow_type.c src/core/arrow_type.h \
 	src/core/row_csv.c src/core/row_field.c src/core/row_field.h src/core/row_json.c \

@@ -58,9 +58,9 @@ find_first(const struct place *places, size_t count, int32_t id)
 	return low < count && places[low].id == id ? places[low].index : count;
 }
 
-/* For each field the index of its parent, or count at the top level; the caller frees. */
-static int
-find_parents(const Lance__Table__Manifest *manifest, size_t **ret_parents, struct lancet_error *err)
+int
+schema_parents(const Lance__Table__Manifest *manifest, size_t **ret_parents,
+               struct lancet_error *err)
 {
 	size_t count = manifest->n_fields;
 	lancet_autofree struct place *places = calloc(count + 1, sizeof(*places));
@@ -93,7 +93,7 @@ schema_check(const struct Lance__Table__Manifest *manifest, struct lancet_error 
 {
 	size_t *parents;
 
-	TRY(find_parents(manifest, &parents, err));
+	TRY(schema_parents(manifest, &parents, err));
 	free(parents);
 	return LANCET_OK;
 }
@@ -129,7 +129,7 @@ fill_schema(struct schema *schema, const Lance__Table__Manifest *manifest, struc
 {
 	lancet_autofree size_t *parents = NULL;
 
-	TRY(find_parents(manifest, &parents, err));
+	TRY(schema_parents(manifest, &parents, err));
 	schema->count = manifest->n_fields;
 	schema->fields = arena_zalloc(&schema->arena, schema->count, sizeof(*schema->fields));
 	if (schema->fields == NULL)

@@ -10,4 +10,9 @@ struct Lance__Table__Manifest;
  * and the version can't be opened. */
 int schema_check(const struct Lance__Table__Manifest *manifest, struct lancet_error *err);
 
+/* For each field the index of its parent, or the number of fields at the top level; the caller
+ * frees. A parent id that several fields have means the first. CORRUPT as above. */
+int schema_parents(const struct Lance__Table__Manifest *manifest, size_t **ret_parents,
+                   struct lancet_error *err);
+
 #endif

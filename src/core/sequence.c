@@ -1,43 +1,16 @@
 /* Opening a sequence (one walk over the heads of its elements) and reading by row; see sequence.h.
  */
-#include "sequence.h"
+#include "sequence_parts.h"
 
 #include "util/macros.h"
 #include "util/pbscan.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 
 #define WHOLE_MAX   (64u * 1024) /* bytes that are held and checked at once */
-#define GROUP_MAX   4096u        /* encoded bytes of short elements that make one part */
+#define GROUP_MAX   SEQUENCE_GROUP_MAX
 #define WINDOW_SIZE (64u * 1024)
-
-struct part {
-	uint64_t offset, size; /* in the source, tags included */
-	uint64_t number;       /* of its first element */
-	uint64_t length;       /* rows; 0 while its bitmap is uncounted */
-	uint64_t rank_at;      /* an uncounted bitmap: place of its ranks behind the row numbers */
-	struct sequence_element
-		*lone; /* a long element, parsed; NULL: short ones, parsed by each read */
-};
-
-struct sequence {
-	const struct sequence_ops *ops;
-	struct source *src;
-	uint64_t rows;
-	bool whole; /* in memory, every element was looked at */
-	struct part *parts;
-	size_t part_count, part_capacity;
-	uint64_t element_count;
-	uint64_t known_rows;     /* of all but the uncounted bitmaps */
-	uint64_t uncounted_span; /* most that the uncounted bitmaps can add */
-	uint64_t rank_count;
-	/* First rows of the parts, the row after the last part, then the ranks of bitmaps:
-	 * part_count + 1 + rank_count cells. NULL until known. */
-	_Atomic(uint64_t *) layout;
-	_Atomic uint64_t decoded;
-};
 
 /* Bytes of the caller as a source, for as long as the caller keeps them. Never unreferenced. */
 
@@ -60,12 +33,12 @@ borrow(struct source *src, struct slice bytes)
 }
 
 static int
-part_add(struct sequence *seq, const struct pb_field *field, struct part **ret_part,
+part_add(struct sequence *seq, const struct pb_field *field, struct sequence_part **ret_part,
 	struct lancet_error *err)
 {
 	if (seq->part_count == seq->part_capacity) {
 		size_t capacity = seq->part_capacity == 0 ? 1 : seq->part_capacity * 2;
-		struct part *parts = reallocarray(seq->parts, capacity, sizeof(*parts));
+		struct sequence_part *parts = reallocarray(seq->parts, capacity, sizeof(*parts));
 
 		if (parts == NULL)
 			return lancet_fail(
@@ -74,7 +47,7 @@ part_add(struct sequence *seq, const struct pb_field *field, struct part **ret_p
 		seq->part_capacity = capacity;
 	}
 	*ret_part = &seq->parts[seq->part_count++];
-	**ret_part = (struct part){
+	**ret_part = (struct sequence_part){
 		.offset = field->start,
 		.size = field->end - field->start,
 		.number = seq->element_count,
@@ -84,10 +57,10 @@ part_add(struct sequence *seq, const struct pb_field *field, struct part **ret_p
 
 /* The part of short elements that takes this field: the last one while it has room. */
 static int
-group_for(struct sequence *seq, const struct pb_field *field, struct part **ret_part,
+group_for(struct sequence *seq, const struct pb_field *field, struct sequence_part **ret_part,
 	struct lancet_error *err)
 {
-	struct part *last = seq->part_count == 0 ? NULL : &seq->parts[seq->part_count - 1];
+	struct sequence_part *last = seq->part_count == 0 ? NULL : &seq->parts[seq->part_count - 1];
 
 	if (last == NULL || last->lone != NULL || last->offset + last->size != field->start ||
 		last->size + (field->end - field->start) > GROUP_MAX)
@@ -114,7 +87,7 @@ short_element(struct sequence *seq, struct pbscan *scan, const struct pb_field *
 	struct sequence_element element;
 	struct source content;
 	struct slice bytes;
-	struct part *part = NULL;
+	struct sequence_part *part = NULL;
 
 	TRY(pbscan_bytes(scan, field->offset, (size_t)field->value, &bytes, err));
 	borrow(&content, bytes);
@@ -132,7 +105,7 @@ static int
 long_element(struct sequence *seq, const struct pb_field *field, struct lancet_error *err)
 {
 	lancet_autofree struct sequence_element *element = malloc(sizeof(*element));
-	struct part *part = NULL;
+	struct sequence_part *part = NULL;
 
 	if (element == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "element of a sequence");
@@ -158,7 +131,7 @@ long_element(struct sequence *seq, const struct pb_field *field, struct lancet_e
 static int
 other_field(struct sequence *seq, const struct pb_field *field, struct lancet_error *err)
 {
-	struct part *part = NULL;
+	struct sequence_part *part = NULL;
 
 	if (seq->ops->strict || field->number == 1)
 		return lancet_fail(err, LANCET_CORRUPT,
@@ -201,7 +174,7 @@ layout_build(struct sequence *seq, uint64_t **ret_layout, struct lancet_error *e
 	if (layout == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "%zu row numbers", cells);
 	for (size_t i = 0; i < seq->part_count; i++) {
-		const struct part *part = &seq->parts[i];
+		const struct sequence_part *part = &seq->parts[i];
 		uint64_t length = part->length;
 
 		if (part->lone != NULL && !part->lone->segment.counted) {
@@ -225,8 +198,8 @@ layout_build(struct sequence *seq, uint64_t **ret_layout, struct lancet_error *e
 	return LANCET_OK;
 }
 
-static int
-layout_get(struct sequence *seq, const uint64_t **ret_layout, struct lancet_error *err)
+int
+sequence_layout(struct sequence *seq, const uint64_t **ret_layout, struct lancet_error *err)
 {
 	uint64_t *known = atomic_load_explicit(&seq->layout, memory_order_acquire);
 	uint64_t *built = NULL;
@@ -273,7 +246,7 @@ open_parts(struct sequence *seq, struct lancet_error *err)
 			seq->known_rows + seq->uncounted_span, seq->rows);
 	if (seq->rank_count > 0 && !seq->whole)
 		return LANCET_OK;
-	return layout_get(seq, &layout, err);
+	return sequence_layout(seq, &layout, err);
 }
 
 int
@@ -315,87 +288,88 @@ sequence_decoded(const struct sequence *seq)
 	return atomic_load_explicit(&seq->decoded, memory_order_relaxed);
 }
 
-/* Rows of one part that a read wants; moves on as elements give them. */
-struct wanted {
-	uint64_t first; /* from the start of the next element */
-	size_t count;
-	uint64_t *values;
-	uint64_t decoded;
-};
-
 static int
-read_element(const struct sequence *seq, struct source *src, const struct sequence_element *element,
-	const uint64_t *ranks, struct wanted *w, struct lancet_error *err)
-{
-	uint64_t length = element->segment.length;
-	size_t count;
-
-	if (w->first >= length) {
-		w->first -= length;
-		return LANCET_OK;
-	}
-	count = length - w->first < w->count ? (size_t)(length - w->first) : w->count;
-	TRY(seq->ops->read(src, element, ranks, w->first, count, w->values, &w->decoded, err));
-	w->first = 0;
-	w->values += count;
-	w->count -= count;
-	return LANCET_OK;
-}
-
-static int
-read_group(const struct sequence *seq, const struct part *part, struct wanted *w,
-	struct lancet_error *err)
+visit_group(const struct sequence *seq, const struct sequence_part *part, sequence_visit_fn visit,
+	void *user, struct lancet_error *err)
 {
 	uint8_t bytes[GROUP_MAX];
 	struct source content;
 	struct pbmem scan = { .in = { bytes, (size_t)part->size } };
 	struct sequence_element element;
 	struct pb_field field;
-	bool more;
+	bool more, go_on = true;
 
 	assert(part->size <= GROUP_MAX);
 	TRY(source_read_at(seq->src, part->offset, (size_t)part->size, bytes, err));
 	borrow(&content, scan.in);
-	for (uint64_t number = part->number; w->count > 0; number++) {
+	for (uint64_t number = part->number; go_on; number++) {
 		int rc;
 
 		do
 			TRY(pbmem_next(&scan, &field, &more, err));
 		while (more && field.number != 1);
 		if (!more)
-			return lancet_fail(
-				err, LANCET_CORRUPT, "sequence changed while it was read");
+			return LANCET_OK;
 		rc = seq->ops->parse(&content, field.offset, field.value, &element, err);
 		if (rc == LANCET_OK)
 			rc = segment_count(&content, &element.segment, NULL, err);
 		if (rc == LANCET_OK)
-			rc = read_element(seq, &content, &element, NULL, w, err);
+			go_on = visit(user, &content, &element, NULL, &rc, err);
 		if (rc != LANCET_OK)
 			return lancet_wrap(err, rc, "%s %" PRIu64, seq->ops->unit, number);
 	}
 	return LANCET_OK;
 }
 
-static int
-read_part(const struct sequence *seq, size_t index, const uint64_t *layout, struct wanted *w,
-	struct lancet_error *err)
+int
+sequence_visit(const struct sequence *seq, size_t index, const uint64_t *layout,
+	sequence_visit_fn visit, void *user, struct lancet_error *err)
 {
-	const struct part *part = &seq->parts[index];
+	const struct sequence_part *part = &seq->parts[index];
 	struct sequence_element element;
 	const uint64_t *ranks = NULL;
-	int rc;
+	int rc = LANCET_OK;
 
 	if (part->lone == NULL)
-		return read_group(seq, part, w, err);
+		return visit_group(seq, part, visit, user, err);
 	element = *part->lone;
 	if (!element.segment.counted) {
 		element.segment.counted = true;
 		element.segment.length = layout[index + 1] - layout[index];
 		ranks = layout + seq->part_count + 1 + part->rank_at;
 	}
-	rc = read_element(seq, seq->src, &element, ranks, w, err);
+	(void)visit(user, seq->src, &element, ranks, &rc, err);
 	return rc == LANCET_OK ? rc
 			       : lancet_wrap(err, rc, "%s %" PRIu64, seq->ops->unit, part->number);
+}
+
+/* Rows of one part that a read wants; moves on as elements give them. */
+struct wanted {
+	const struct sequence *seq;
+	uint64_t first; /* from the start of the next element */
+	size_t count;
+	uint64_t *values;
+	uint64_t decoded;
+};
+
+static bool
+read_element(void *user, struct source *src, const struct sequence_element *element,
+	const uint64_t *ranks, int *rc, struct lancet_error *err)
+{
+	struct wanted *w = user;
+	uint64_t length = element->segment.length;
+	size_t count;
+
+	if (w->first >= length) {
+		w->first -= length;
+		return true;
+	}
+	count = length - w->first < w->count ? (size_t)(length - w->first) : w->count;
+	*rc = w->seq->ops->read(src, element, ranks, w->first, count, w->values, &w->decoded, err);
+	w->first = 0;
+	w->values += count;
+	w->count -= count;
+	return *rc == LANCET_OK && w->count > 0;
 }
 
 /* The last part that starts at or before the row; parts without rows are thereby passed over. */
@@ -428,15 +402,17 @@ sequence_read(struct sequence *seq, uint64_t first, size_t count, uint64_t *valu
 			seq->rows);
 	if (count == 0)
 		return LANCET_OK;
-	TRY(layout_get(seq, &layout, err));
+	TRY(sequence_layout(seq, &layout, err));
 	for (size_t i = find_part(seq, layout, first); count > 0; i++) {
 		uint64_t left = layout[i + 1] - first;
 		size_t here = left < count ? (size_t)left : count;
-		struct wanted w = { first - layout[i], here, values, 0 };
+		struct wanted w = { seq, first - layout[i], here, values, 0 };
 		int rc = LANCET_OK;
 
 		if (here > 0)
-			rc = read_part(seq, i, layout, &w, err);
+			rc = sequence_visit(seq, i, layout, read_element, &w, err);
+		if (rc == LANCET_OK && w.count > 0)
+			rc = lancet_fail(err, LANCET_CORRUPT, "sequence changed while it was read");
 		atomic_fetch_add_explicit(&seq->decoded, w.decoded, memory_order_relaxed);
 		if (rc != LANCET_OK)
 			return rc;

@@ -51,4 +51,22 @@ LANCET_MUST_CHECK int sequence_read(struct sequence *seq, uint64_t first, size_t
  * held to. */
 uint64_t sequence_decoded(const struct sequence *seq);
 
+/* A search for values: rows by id. */
+struct sequence_search {
+	const uint64_t *wanted; /* ascending, each once */
+	size_t count;
+	/* A row whose value is wanted[index]; what it returns other than LANCET_OK ends the
+	 * search. */
+	int (*found)(void *user, uint64_t row, size_t index, struct lancet_error *err);
+	void *user;
+};
+
+/* Tells all rows that have a wanted value. Ranges cost a look-up, and what lies in a segment that
+ * no wanted value can be in is not decoded. */
+LANCET_MUST_CHECK int sequence_find(
+	struct sequence *seq, const struct sequence_search *search, struct lancet_error *err);
+/* The same for values at hand, which are those of rows from `row` on. */
+LANCET_MUST_CHECK int sequence_search_values(const struct sequence_search *search, uint64_t row,
+	const uint64_t *values, size_t count, struct lancet_error *err);
+
 #endif

@@ -21,10 +21,20 @@ EXTRA_DIST += tests/unit/arrow_files.h tests/unit/encode.h tests/unit/sources.h
 unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
 unit_tests += tests/unit/test_array tests/unit/test_bits
 unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_datafile_schema
-EXTRA_DIST += tests/unit/datafiles.h
+unit_tests += tests/unit/test_reader
+EXTRA_DIST += tests/unit/datafiles.h tests/unit/tinyfiles.h
 unit_tests += tests/unit/test_flatbuild tests/unit/test_ipc tests/unit/test_jsoncheck \
 	tests/unit/test_number tests/unit/test_rowtext
 EXTRA_DIST += tests/unit/arrows.h
+unit_tests += \
+	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
+	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
+	tests/unit/test_sequence_find tests/unit/test_spilled
+EXTRA_DIST += tests/unit/lineagefile.h tests/unit/scandata.h
+unit_tests += \
+	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
+	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general
+EXTRA_DIST += tests/unit/codecs.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

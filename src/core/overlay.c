@@ -1,0 +1,231 @@
+/* Reading the values of overlays and putting them among those of the base; see overlay.h. */
+#include "overlay.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "deletion.h"
+#include "overlay_set.h"
+#include "util/bits.h"
+#include "util/macros.h"
+
+/* The part of a root's array that is of the field at or below it. */
+static struct array *
+array_of(struct array *root, const struct field *field)
+{
+	struct array *parent;
+
+	if (field == root->field)
+		return root;
+	parent = array_of(root, field->parent);
+	return &parent->children[field - field->parent->children];
+}
+
+static int
+read_source(struct overlay_set *set, const struct overlay_atom *atom, struct overlay_source *source,
+	struct array_budget *budget, struct lancet_error *err)
+{
+	uint64_t covered = lancet_deletion_count(source->coverage);
+	int rc = LANCET_OK;
+
+	if (source->row_count == 0)
+		return LANCET_OK;
+	if (source->reader == NULL)
+		rc = fragment_data_overlay_reader(set->data, source->overlay, set->root,
+			atom->field, covered, &source->reader, err);
+	if (rc == LANCET_OK)
+		rc = array_init(&source->values, set->root, budget, err);
+	if (rc == LANCET_OK)
+		rc = field_reader_read(
+			source->reader, source->rows, source->row_count, &source->values, err);
+	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "overlay %zu", source->overlay);
+}
+
+/* Rows [first, end) have one source; `taken`: how many values of each were used so far. */
+static int
+append_run(const struct overlay_atom *atom, const struct array *base, uint64_t first, uint64_t end,
+	uint64_t *taken, struct array *merged, struct lancet_error *err)
+{
+	uint32_t route = atom->route[first];
+	struct array *values;
+
+	if (route == ROUTE_BASE)
+		return array_append_range(merged, base, first, end - first, err);
+	values = array_of(&atom->sources[route - 1].values, atom->field);
+	TRY(array_append_range(merged, values, taken[route - 1], end - first, err));
+	taken[route - 1] += end - first;
+	return LANCET_OK;
+}
+
+static int
+append_runs(const struct overlay_atom *atom, const struct array *base, struct array *merged,
+	struct lancet_error *err)
+{
+	lancet_autofree uint64_t *taken = calloc(atom->source_count, sizeof(*taken));
+
+	if (taken == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of a field");
+	for (uint64_t first = 0, end; first < base->length; first = end) {
+		end = first + 1;
+		while (end < base->length && atom->route[end] == atom->route[first])
+			end++;
+		TRY(append_run(atom, base, first, end, taken, merged, err));
+	}
+	return LANCET_OK;
+}
+
+/* Puts the values of an atomic field's overlays into the root's array. */
+static int
+merge_atom(struct overlay_set *set, struct overlay_atom *atom, struct array *root,
+	struct lancet_error *err)
+{
+	struct array *base = array_of(root, atom->field);
+	struct array merged;
+	int rc;
+
+	for (size_t i = 0; i < atom->source_count; i++)
+		TRY(read_source(set, atom, &atom->sources[i], root->budget, err));
+	TRY(array_init(&merged, atom->field, root->budget, err));
+	rc = append_runs(atom, base, &merged, err);
+	if (rc != LANCET_OK) {
+		array_release(&merged);
+		return rc;
+	}
+	array_release(base);
+	*base = merged;
+	return LANCET_OK;
+}
+
+/* The newest overlay so far of each row of a struct, and whether it says that the row is valid. */
+struct verdict {
+	size_t *newest; /* 1 + the overlay's number; 0: none, the base has the say */
+	uint8_t *valid; /* a bitmap */
+};
+
+static int
+hear_atom(const struct overlay_atom *atom, const struct field *of, uint64_t rows,
+	const struct verdict *verdict, struct lancet_error *err)
+{
+	lancet_autofree uint64_t *taken = calloc(atom->source_count, sizeof(*taken));
+
+	if (taken == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of a field");
+	for (uint64_t row = 0; row < rows; row++) {
+		uint32_t route = atom->route[row];
+		struct overlay_source *source;
+		uint64_t at;
+
+		if (route == ROUTE_BASE)
+			continue;
+		source = &atom->sources[route - 1];
+		at = taken[route - 1]++;
+		if (source->overlay + 1 <= verdict->newest[row])
+			continue;
+		verdict->newest[row] = source->overlay + 1;
+		bits_fill(
+			verdict->valid, row, 1, array_is_valid(array_of(&source->values, of), at));
+	}
+	return LANCET_OK;
+}
+
+static int
+resolve_struct(struct overlay_set *set, const struct field *of, struct array *root,
+	struct lancet_error *err)
+{
+	struct array *array = array_of(root, of);
+	uint64_t rows = root->length;
+	lancet_autofree size_t *newest = calloc((size_t)rows, sizeof(*newest));
+	lancet_autofree uint8_t *valid = malloc((size_t)bits_size(rows));
+	uint32_t end = data_schema_end(of);
+
+	if (newest == NULL || valid == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of %" PRIu64 " rows", rows);
+	if (array->validity.size == 0)
+		bits_fill(valid, 0, rows, true);
+	else
+		memcpy(valid, array->validity.data, (size_t)bits_size(rows));
+	for (size_t i = 0; i < set->atom_count; i++) {
+		const struct overlay_atom *atom = &set->atoms[i];
+		uint32_t ordinal = atom->field->ordinal;
+
+		if (atom->is_routed && ordinal > of->ordinal && ordinal < end)
+			TRY(hear_atom(atom, of, rows, &(struct verdict){ newest, valid }, err));
+	}
+	return array_set_validity(array, rows, valid, 0, err);
+}
+
+/* The structs around the atomic fields that were replaced, each once. */
+static int
+resolve_structs(struct overlay_set *set, const struct field *field, struct array *root,
+	struct lancet_error *err)
+{
+	bool inside = false;
+
+	for (size_t i = 0; i < set->atom_count; i++) {
+		uint32_t ordinal = set->atoms[i].field->ordinal;
+
+		inside = inside || (set->atoms[i].is_routed && ordinal > field->ordinal &&
+					   ordinal < data_schema_end(field));
+		if (ordinal == field->ordinal)
+			return LANCET_OK;
+	}
+	if (!inside)
+		return LANCET_OK;
+	TRY(resolve_struct(set, field, root, err));
+	for (size_t i = 0; i < field->child_count; i++)
+		TRY(resolve_structs(set, &field->children[i], root, err));
+	return LANCET_OK;
+}
+
+static int
+merge(struct overlay_set *set, struct array *root, struct lancet_error *err)
+{
+	for (size_t i = 0; i < set->atom_count; i++) {
+		if (set->atoms[i].is_routed)
+			TRY(merge_atom(set, &set->atoms[i], root, err));
+	}
+	return resolve_structs(set, set->root, root, err);
+}
+
+static int
+read_merged(struct overlay_set *set, struct field_reader *base, const struct row_range *ranges,
+	size_t count, struct array *out, struct lancet_error *err)
+{
+	struct array root;
+	int rc;
+
+	TRY(array_init(&root, set->root, out->budget, err));
+	rc = field_reader_read(base, ranges, count, &root, err);
+	if (rc == LANCET_OK)
+		rc = merge(set, &root, err);
+	if (rc == LANCET_OK && out->length == 0) {
+		array_release(out);
+		*out = root;
+		return rc;
+	}
+	if (rc == LANCET_OK)
+		rc = array_append_range(out, &root, 0, root.length, err);
+	array_release(&root);
+	return rc;
+}
+
+int
+overlay_set_read(struct overlay_set *set, struct field_reader *base, const struct row_range *ranges,
+	size_t count, struct array *out, struct lancet_error *err)
+{
+	uint64_t rows = 0;
+	bool any = false;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		rows += ranges[i].count;
+	if (rows == 0)
+		return LANCET_OK;
+	rc = overlay_set_route(set, ranges, count, rows, &any, err);
+	if (rc == LANCET_OK)
+		rc = any ? read_merged(set, base, ranges, count, out, err)
+			 : field_reader_read(base, ranges, count, out, err);
+	overlay_set_reset(set);
+	return rc;
+}

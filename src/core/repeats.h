@@ -1,0 +1,15 @@
+/* Values that come twice. */
+#ifndef CORE_REPEATS_H
+#define CORE_REPEATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPEATS_MAX 4096u
+
+/* True when a value comes twice among the first `count` <= REPEATS_MAX. Ascending values, which is
+ * what row ids mostly are, cost one comparison each. */
+bool repeats_find(const uint64_t *values, size_t count, uint64_t *ret_value);
+
+#endif
