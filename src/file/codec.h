@@ -61,6 +61,14 @@ struct encoding {
 		struct scratch *scratch, struct array *out, struct lancet_error *err);
 };
 
+/* Decodes one level of a message into the arena. CORRUPT: not decodable, or no case that is known.
+ */
+int codec_unpack(struct slice message, struct arena *arena,
+	const struct Lance__Encodings21__CompressiveEncoding **ret_message,
+	struct lancet_error *err);
+/* The row of the message's case; never NULL for what codec_unpack returned. */
+const struct encoding *codec_encoding(
+	const struct Lance__Encodings21__CompressiveEncoding *message);
 /* Opens one message for one place. CORRUPT: not decodable, no case set, not allowed in this place
  * or in this version, parameters out of range; UNSUPPORTED: refused by name. The arena keeps it. */
 int codec_open(struct slice message, enum codec_place place, enum file_version version,

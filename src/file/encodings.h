@@ -11,14 +11,6 @@ extern const struct encoding encoding_flat, encoding_variable, encoding_constant
 	encoding_rle, encoding_byte_split, encoding_general, encoding_fixed_list,
 	encoding_packed_struct, encoding_variable_packed_struct, encoding_range, encoding_delta;
 
-/* Decodes one level of a message into the arena. CORRUPT: not decodable, or without a case that is
- * known. */
-int codec_unpack(struct slice message, struct arena *arena,
-	const struct Lance__Encodings21__CompressiveEncoding **ret_message,
-	struct lancet_error *err);
-/* Never NULL for what codec_unpack returned. */
-const struct encoding *codec_encoding(
-	const struct Lance__Encodings21__CompressiveEncoding *message);
 /* The bits of each value when the message is a Flat; CORRUPT, naming what it is to `name`, when it
  * is another encoding. They may be any number: packed widths are told this way, too. */
 int codec_unpack_flat(struct slice message, struct arena *arena, const char *name,

@@ -36,3 +36,4 @@ libfile_la_SOURCES += src/file/array_bulk.c src/file/bitpack_inline.c \
 	src/file/v20_node.h src/file/v20_nullable.c src/file/v20_packed_struct.c src/file/v20_page.c \
 	src/file/v20_reader.c src/file/v20_struct.c src/file/variable.c \
 	src/file/variable_packed_struct.c
+libfile_la_SOURCES += src/file/encodings.c

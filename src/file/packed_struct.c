@@ -245,6 +245,8 @@ packed_struct_decode_values(const struct codec *codec, const struct slice *value
 	struct rows rows = { NULL, 0, count };
 
 	TRY(check_children(codec->state, out, err));
+	if (count == 0)
+		return LANCET_OK;
 	for (size_t i = 0; i < count; i++)
 		if (values[i].size != width)
 			return lancet_fail(err, LANCET_CORRUPT,

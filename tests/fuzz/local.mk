@@ -3,6 +3,13 @@ fuzz_targets = tests/fuzz/fuzz_pbscan tests/fuzz/fuzz_roaring tests/fuzz/fuzz_fl
 fuzz_targets += tests/fuzz/fuzz_manifest
 fuzz_targets += tests/fuzz/fuzz_txn tests/fuzz/fuzz_index
 fuzz_targets += tests/fuzz/fuzz_arrow tests/fuzz/fuzz_deletion tests/fuzz/fuzz_rowids
+# One target for each compressive encoding, all from one source.
+fuzz_targets += tests/fuzz/fuzz_enc_flat tests/fuzz/fuzz_enc_variable \
+	tests/fuzz/fuzz_enc_constant tests/fuzz/fuzz_enc_out_of_line_bitpacking \
+	tests/fuzz/fuzz_enc_inline_bitpacking tests/fuzz/fuzz_enc_fsst tests/fuzz/fuzz_enc_dictionary \
+	tests/fuzz/fuzz_enc_rle tests/fuzz/fuzz_enc_byte_stream_split tests/fuzz/fuzz_enc_general \
+	tests/fuzz/fuzz_enc_fixed_size_list tests/fuzz/fuzz_enc_packed_struct \
+	tests/fuzz/fuzz_enc_variable_packed_struct tests/fuzz/fuzz_enc_range tests/fuzz/fuzz_enc_delta
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -33,6 +40,51 @@ tests_fuzz_fuzz_deletion_SOURCES = tests/fuzz/fuzz_deletion.c $(fuzz_driver)
 tests_fuzz_fuzz_deletion_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_rowids_SOURCES = tests/fuzz/fuzz_rowids.c $(fuzz_driver)
 tests_fuzz_fuzz_rowids_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_flat_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_flat_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=FLAT
+tests_fuzz_fuzz_enc_flat_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_variable_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_variable_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=VARIABLE
+tests_fuzz_fuzz_enc_variable_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_constant_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_constant_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=CONSTANT
+tests_fuzz_fuzz_enc_constant_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_out_of_line_bitpacking_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_out_of_line_bitpacking_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=OUT_OF_LINE_BITPACKING
+tests_fuzz_fuzz_enc_out_of_line_bitpacking_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_inline_bitpacking_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_inline_bitpacking_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=INLINE_BITPACKING
+tests_fuzz_fuzz_enc_inline_bitpacking_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_fsst_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_fsst_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=FSST
+tests_fuzz_fuzz_enc_fsst_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_dictionary_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_dictionary_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=DICTIONARY
+tests_fuzz_fuzz_enc_dictionary_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_rle_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_rle_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=RLE
+tests_fuzz_fuzz_enc_rle_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_byte_stream_split_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_byte_stream_split_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=BYTE_STREAM_SPLIT
+tests_fuzz_fuzz_enc_byte_stream_split_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_general_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_general_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=GENERAL
+tests_fuzz_fuzz_enc_general_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_fixed_size_list_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_fixed_size_list_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=FIXED_SIZE_LIST
+tests_fuzz_fuzz_enc_fixed_size_list_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_packed_struct_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_packed_struct_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=PACKED_STRUCT
+tests_fuzz_fuzz_enc_packed_struct_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_variable_packed_struct_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_variable_packed_struct_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=VARIABLE_PACKED_STRUCT
+tests_fuzz_fuzz_enc_variable_packed_struct_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_range_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_range_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=RANGE
+tests_fuzz_fuzz_enc_range_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_enc_delta_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
+tests_fuzz_fuzz_enc_delta_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=DELTA
+tests_fuzz_fuzz_enc_delta_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)

@@ -37,11 +37,8 @@ static const struct field codec_u8 = { .kind = FIELD_FIXED, .bits = 8, .format =
 static const struct field codec_u16 = { .kind = FIELD_FIXED, .bits = 16, .format = "S" };
 static const struct field codec_u32 = { .kind = FIELD_FIXED, .bits = 32, .format = "I" };
 static const struct field codec_u64 = { .kind = FIELD_FIXED, .bits = 64, .format = "L" };
-static const struct field codec_wide = { .kind = FIELD_FIXED, .bits = 320, .format = "w:40" };
 static const struct field codec_text = { .kind = FIELD_VARIABLE, .format = "u" };
-static const struct field codec_large_text = {
-	.kind = FIELD_VARIABLE, .large = true, .format = "U"
-};
+static const struct field codec_large_text = { .kind = FIELD_VARIABLE, .large = true };
 
 /* Bytes from hex, with blanks for the eye. */
 static inline struct slice
@@ -50,15 +47,11 @@ exact_hex(const char *hex)
 	uint8_t *data = malloc(strlen(hex) / 2 + 1);
 	size_t size = 0;
 
-	while (*hex != '\0') {
+	for (; *hex != '\0'; hex += *hex == ' ' ? 1 : 2) {
 		const char pair[3] = { hex[0], hex[1], '\0' };
 
-		if (*hex == ' ') {
-			hex++;
-			continue;
-		}
-		data[size++] = (uint8_t)strtoul(pair, NULL, 16);
-		hex += 2;
+		if (*hex != ' ')
+			data[size++] = (uint8_t)strtoul(pair, NULL, 16);
 	}
 	return slice_of(realloc(data, size == 0 ? 1 : size), size);
 }

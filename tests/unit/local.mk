@@ -39,6 +39,10 @@ unit_tests += tests/unit/test_levels tests/unit/test_miniblock tests/unit/test_f
 	tests/unit/test_layout tests/unit/test_layout_constant tests/unit/test_layout_blob \
 	tests/unit/test_nested_reader
 EXTRA_DIST += tests/unit/pages.h
+unit_tests += \
+	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
+	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general
+EXTRA_DIST += tests/unit/codecs.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -2,6 +2,8 @@
  * does not add up. */
 #include "codecs.h"
 
+#include <stdio.h>
+
 #include "file/fastlanes.h"
 
 #define INLINE8  "2a020808"

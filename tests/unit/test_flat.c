@@ -8,6 +8,8 @@
 
 #define FORTY "0102030405060708090a0102030405060708090a0102030405060708090a0102030405060708090a"
 
+static const struct field wide = { .kind = FIELD_FIXED, .bits = 320, .format = "w:40" };
+
 static const struct codec_row rows[] = {
 	{ "numbers of a chunk", FLAT16, CODEC_MINI, 0, &codec_u16, 3, { "010002000300" }, 0,
 		"010002000300" },
@@ -20,7 +22,7 @@ static const struct codec_row rows[] = {
 	{ "bits apart are bytes", FLAT1, CODEC_FIXED, 0, &codec_bool, 3, { "01", "00", "01" }, 0,
 		"05" },
 	{ "and called so", FLAT8, CODEC_FIXED, 0, &codec_bool, 3, { "00", "01", "01" }, 0, "06" },
-	{ "wide values", FLAT320, CODEC_MINI, 0, &codec_wide, 1, { FORTY }, 0, FORTY },
+	{ "wide values", FLAT320, CODEC_MINI, 0, &wide, 1, { FORTY }, 0, FORTY },
 	{ "none", FLAT16, CODEC_MINI, 0, &codec_u16, 0, { "" }, 0, "" },
 	{ "compression that is none", "0a0408101200", CODEC_MINI, 0, &codec_u16, 1, { "0100" }, 0,
 		"0100" },
