@@ -41,8 +41,7 @@ struct column_description {
 	uint64_t null_count;
 };
 int column_describe(struct datafile *file, uint32_t column, const struct field *field,
-	struct column_description *ret_description, struct buf *text,
-	struct lancet_error *err);
+	struct column_description *ret_description, struct buf *text, struct lancet_error *err);
 
 /* The 2.0 and legacy readers behind field_reader (v20_reader.c, legacy_reader.c), and that of 2.1
  * and later (nested_reader.c). */
