@@ -3,6 +3,7 @@ fuzz_targets = tests/fuzz/fuzz_pbscan tests/fuzz/fuzz_roaring tests/fuzz/fuzz_fl
 fuzz_targets += tests/fuzz/fuzz_manifest
 fuzz_targets += tests/fuzz/fuzz_txn tests/fuzz/fuzz_index
 fuzz_targets += tests/fuzz/fuzz_arrow tests/fuzz/fuzz_deletion tests/fuzz/fuzz_rowids
+fuzz_targets += tests/fuzz/fuzz_datafile
 # One target for each compressive encoding, all from one source.
 fuzz_targets += tests/fuzz/fuzz_enc_flat tests/fuzz/fuzz_enc_variable \
 	tests/fuzz/fuzz_enc_constant tests/fuzz/fuzz_enc_out_of_line_bitpacking \
@@ -40,6 +41,8 @@ tests_fuzz_fuzz_deletion_SOURCES = tests/fuzz/fuzz_deletion.c $(fuzz_driver)
 tests_fuzz_fuzz_deletion_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_rowids_SOURCES = tests/fuzz/fuzz_rowids.c $(fuzz_driver)
 tests_fuzz_fuzz_rowids_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_datafile_SOURCES = tests/fuzz/fuzz_datafile.c $(fuzz_driver)
+tests_fuzz_fuzz_datafile_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_enc_flat_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
 tests_fuzz_fuzz_enc_flat_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=FLAT
 tests_fuzz_fuzz_enc_flat_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)

@@ -4,18 +4,19 @@ EXTRA_DIST += \
 	tests/interop/expected.py tests/interop/facts.py tests/interop/formats.py tests/interop/generate.py \
 	tests/interop/live.py tests/interop/peer.py tests/interop/programs.py \
 	tests/interop/sequences.py tests/interop/snapshot.py tests/interop/test_corrupt.py \
-	tests/interop/test_dataset_copy.py tests/interop/test_fixtures.py tests/interop/test_generated.py \
+	tests/interop/test_dataset_copy.py tests/interop/test_encodings.py tests/interop/test_fixtures.py tests/interop/test_generated.py \
 	tests/interop/test_oracle.py tests/interop/test_upstream.py \
 	tests/interop/test_zero_writes.py tests/interop/wire.py \
-	tests/data/README.md tests/data/corrupt.tar.xz tests/data/fixtures.tar.xz \
+	tests/data/README.md tests/data/corrupt.tar.xz tests/data/encodings.tar.xz tests/data/fixtures.tar.xz \
 	tests/data/fixtures-rust.tar.xz tests/data/fixtures-written.tar.xz \
 	tests/data/make_sample.py tests/data/pack tests/data/sample.lance
 
 interop = abs_top_builddir='$(abs_top_builddir)' LANCEFS='$(abs_top_builddir)/lancefs' \
-	LANCET='$(abs_top_builddir)/lancet' PYTHONDONTWRITEBYTECODE=1 \
+	LANCET='$(abs_top_builddir)/lancet' READFILE='$(abs_top_builddir)/tests/helpers/readfile' \
+	PYTHONDONTWRITEBYTECODE=1 \
 	$(PYTHON) -m pytest -q -p no:cacheprovider $(INTEROP_FLAGS)
 
-check-interop: lancefs lancet
+check-interop: lancefs lancet tests/helpers/readfile
 	$(interop) $(srcdir)/tests/interop
 
 # The broken datasets alone: what the build with sanitizers is for.
@@ -23,3 +24,9 @@ check-interop-corrupt: lancefs lancet
 	$(interop) $(srcdir)/tests/interop/test_corrupt.py
 
 .PHONY: check-interop check-interop-corrupt
+
+# What the tests run besides the two programs.
+check_PROGRAMS += tests/helpers/readfile
+tests_helpers_readfile_SOURCES = tests/helpers/readfile.c tests/helpers/jsonvalues.c
+tests_helpers_readfile_LDADD = liblancet-all.la -lm
+EXTRA_DIST += tests/helpers/arraycheck.h tests/helpers/jsonvalues.h

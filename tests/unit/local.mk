@@ -22,7 +22,7 @@ unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
 unit_tests += tests/unit/test_array tests/unit/test_bits
 unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_datafile_schema
 unit_tests += tests/unit/test_reader
-EXTRA_DIST += tests/unit/datafiles.h tests/unit/tinyfiles.h
+EXTRA_DIST += tests/unit/columnmeta.h tests/unit/datafiles.h tests/unit/tinyfiles.h
 unit_tests += tests/unit/test_flatbuild tests/unit/test_ipc tests/unit/test_jsoncheck \
 	tests/unit/test_number tests/unit/test_rowtext
 EXTRA_DIST += tests/unit/arrows.h
@@ -39,10 +39,6 @@ unit_tests += tests/unit/test_levels tests/unit/test_miniblock tests/unit/test_f
 	tests/unit/test_layout tests/unit/test_layout_constant tests/unit/test_layout_blob \
 	tests/unit/test_nested_reader
 EXTRA_DIST += tests/unit/pages.h
-unit_tests += \
-	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
-	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general
-EXTRA_DIST += tests/unit/codecs.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

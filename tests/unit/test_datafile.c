@@ -1,6 +1,7 @@
 /* Data files: footers, column metadata, and what reading them costs. */
 #include "counted.h"
 #include "datafiles.h"
+#include "tinyfiles.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -293,50 +294,32 @@ END_TEST
 
 /* ---- files of the reference ---------------------------------------------------------------- */
 
-/* The two tiny files of the format facts, which the reference reads. */
 START_TEST(tiny_files_of_the_facts)
 {
-	static const char descriptor[] = "0a190a1712026964"
-					 "20ffffffffffffffffff01"
-					 "2a0675696e7436341003";
-	static const char column20[] =
-		"0a2912270a250a1f2f6c616e63652e656e636f64696e67732e436f6c756d6e456e636f64696e67"
-		"12020a00"
-		"123c0a010012011818032232"
-		"12300a2e0a1e2f6c616e63652e656e636f64696e67732e4172726179456e636f64696e67"
-		"120c120a0a080a060a0408401200";
-	static const char footer20[] = "5d000000000000006900000000000000"
-				       "40000000000000001d00000000000000"
-				       "5d00000000000000c600000000000000d600000000000000"
-				       "0100000001000000000003004c414e43";
-	struct buf bytes = from_hex("e803000000000000e903000000000000ed03000000000000");
-	const char *const rest[] = { descriptor, column20, footer20 };
-	const struct file_column *column;
-	struct datafile *file;
-	struct field_tree tree;
-	uint64_t rows;
+	struct buf both[] = { tiny_file_20(), tiny_file_22() };
 
-	buf_fill(&bytes, 0, 40);
-	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
-		struct buf part = from_hex(rest[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		const struct file_column *column;
+		struct datafile *file;
+		struct field_tree tree;
+		uint64_t rows;
 
-		buf_put(&bytes, part.data, part.size);
-		buf_release(&part);
+		ck_assert_int_eq(open_bytes(buf_slice(&both[i]), &file, NULL), LANCET_OK);
+		ck_assert_int_eq(datafile_version(file), i == 0 ? FILE_2_0 : FILE_2_2);
+		ck_assert_int_eq(
+			datafile_schema(file, FIELD_BLOB_BYTES, &tree, &rows, NULL), LANCET_OK);
+		ck_assert_uint_eq(rows, 3);
+		ck_assert(slice_equal(tree.roots[0].name, slice_text("id")));
+		ck_assert_str_eq(tree.roots[0].format, "L");
+		ck_assert_int_eq(datafile_column(file, 0, &column, NULL), LANCET_OK);
+		ck_assert_uint_eq(column->page_count, 1);
+		ck_assert_uint_eq(column->length, 3);
+		ck_assert_uint_eq(column->pages[0].buffers[0].size, i == 0 ? 24 : 4);
+		ck_assert_uint_eq(column->pages[0].encoding.size, i == 0 ? 12 : 17);
+		field_tree_release(&tree);
+		datafile_unref(file);
+		buf_release(&both[i]);
 	}
-	ck_assert_uint_eq(bytes.size, 270);
-	ck_assert_int_eq(open_bytes(buf_slice(&bytes), &file, NULL), LANCET_OK);
-	ck_assert_int_eq(datafile_schema(file, FIELD_BLOB_BYTES, &tree, &rows, NULL), LANCET_OK);
-	ck_assert_uint_eq(rows, 3);
-	ck_assert(slice_equal(tree.roots[0].name, slice_text("id")));
-	ck_assert_str_eq(tree.roots[0].format, "L");
-	ck_assert_int_eq(datafile_column(file, 0, &column, NULL), LANCET_OK);
-	ck_assert_uint_eq(column->page_count, 1);
-	ck_assert_uint_eq(column->length, 3);
-	ck_assert_uint_eq(column->pages[0].buffers[0].size, 24);
-	ck_assert_uint_eq(column->pages[0].encoding.size, 12);
-	field_tree_release(&tree);
-	datafile_unref(file);
-	buf_release(&bytes);
 }
 END_TEST
 
