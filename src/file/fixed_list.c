@@ -4,8 +4,8 @@
  * value, which says that all items are null and stores none. A layer may keep the validity of its
  * items. In a mini-block each of these bitmaps is a buffer before the one of the items; in the
  * per-value form all of them lie in front of the value's items, padded to bytes; a block is a row
- * of such values. The validity of the lists themselves is told by levels. Format facts:
- * FixedSizeList.
+ * of such values, unless items alone are in it. The validity of the lists themselves is told by
+ * levels. Format facts: FixedSizeList.
  */
 #include "encodings.h"
 
@@ -85,6 +85,10 @@ measure(struct codec *codec, struct fixed_list *list, struct lancet_error *err)
 	list->leaves = items;
 	if (layer == NULL)
 		return LANCET_OK;
+	if (layer->bits == 1 && codec->buffers > 0 && codec->place == CODEC_BLOCK)
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"fixed_size_list: single bits with validity in a block, which nobody "
+			"reads");
 	if (__builtin_mul_overflow(items, layer->bits, &bits) || bits > INT64_MAX)
 		return lancet_fail(err, LANCET_CORRUPT, "fixed_size_list: too many items");
 	codec->bits = bits;
@@ -296,13 +300,15 @@ static int
 fixed_list_decode_block(const struct codec *codec, struct slice in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err)
 {
+	const struct codec *leaf = list_of(codec)->leaf;
 	uint64_t each = list_of(codec)->value_bytes;
 	struct array *leaves;
 	uint64_t size, items;
 
-	if (each == 0) { /* nothing but nulls: no value has bytes that would bound the count */
+	if (codec->buffers == (leaf == NULL ? 0 : 1)) { /* no validity of items */
 		TRY(extend_layers(codec, count, out, &leaves, &items, err));
-		return array_append_nulls(leaves, items, err);
+		return leaf == NULL ? array_append_nulls(leaves, items, err)
+				    : append_leaves(leaf, in, items, leaves, err);
 	}
 	if (__builtin_mul_overflow(count, each, &size) || size > in.size ||
 		count > SIZE_MAX / sizeof(struct slice))

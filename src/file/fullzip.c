@@ -89,8 +89,9 @@ open_layout(struct page_reader *reader, struct fullzip *fullzip, struct lancet_e
 		return lancet_fail(err, LANCET_CORRUPT,
 			"%" PRIu64 " bytes for %" PRIu64 " rows of %" PRIu64, fullzip->data_size,
 			fullzip->rows, fullzip_row_size(fullzip));
+	/* a bit takes a byte, and may be called one */
 	fullzip->plain = fullzip->control == 0 && is_plain(fullzip->codec) &&
-			 fullzip->codec->bits == fullzip->size * 8;
+			 fullzip->codec->bits == fullzip->size * 8 && reader->leaf->bits != 1;
 	return LANCET_OK;
 }
 

@@ -15,6 +15,8 @@
 #include "util/cursor.h"
 #include "util/macros.h"
 
+#define CASE(name) LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_##name
+
 static bool
 is_flat(const struct codec *codec)
 {
@@ -152,27 +154,27 @@ block_decode(const struct number_run *run, uint64_t count, struct slice in, stru
 
 static const struct number_kind
 	number_constant = {
-		.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_CONSTANT,
+		.pb_case = CASE(CONSTANT),
 		.open = constant_open,
 		.decode = constant_decode,
 	},
 	number_flat = {
-		.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FLAT,
+		.pb_case = CASE(FLAT),
 		.open = block_open,
 		.decode = block_decode,
 	},
 	number_inline = {
-		.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_INLINE_BITPACKING,
+		.pb_case = CASE(INLINE_BITPACKING),
 		.open = block_open,
 		.decode = block_decode,
 	},
 	number_outofline = {
-		.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_OUT_OF_LINE_BITPACKING,
+		.pb_case = CASE(OUT_OF_LINE_BITPACKING),
 		.open = bitpack_open,
 		.decode = block_decode,
 	},
 	number_general = {
-		.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_GENERAL,
+		.pb_case = CASE(GENERAL),
 		.composite = true,
 		.open = block_open,
 		.decode = block_decode,

@@ -15,6 +15,8 @@
 #include "util/cursor.h"
 #include "util/macros.h"
 
+#define CASE(name) LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_##name
+
 #define STORE_BYTES 32u
 #define BLOCK_LENGTH_BYTES_MAX                                                                     \
 	((size_t)16 * 1024 * 1024) /* runs of a 64 KiB block and to spare                          \
@@ -32,7 +34,7 @@ is_case(const struct codec *codec, int pb_case)
 static bool
 is_flat(const struct codec *codec)
 {
-	return is_case(codec, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FLAT);
+	return is_case(codec, CASE(FLAT));
 }
 
 /* 2.3 packs runs further: bits, or general compression of either. */
@@ -43,11 +45,9 @@ child_is_allowed(const struct codec *child)
 		return true;
 	if (child->version < FILE_2_3)
 		return false;
-	if (is_case(child, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_GENERAL))
+	if (is_case(child, CASE(GENERAL)))
 		child = child->inner;
-	return is_flat(child) ||
-	       is_case(child,
-		       LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_OUT_OF_LINE_BITPACKING);
+	return is_flat(child) || is_case(child, CASE(OUT_OF_LINE_BITPACKING));
 }
 
 static int
@@ -202,7 +202,7 @@ side_open(struct side *side, const struct codec *codec, struct slice in,
 	int rc;
 
 	*side = (struct side){ .codec = codec, .in = in };
-	if (!is_case(codec, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_GENERAL))
+	if (!is_case(codec, CASE(GENERAL)))
 		return LANCET_OK;
 	TRY(codec_take_buffer(scratch, &held, err));
 	rc = general_expand(codec, in, budget->limit, scratch, held, err);
@@ -378,7 +378,7 @@ rle_block_length(const struct codec *codec, struct slice block, struct scratch *
 
 const struct encoding encoding_rle = {
 	.name = "rle",
-	.pb_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_RLE,
+	.pb_case = CASE(RLE),
 	.places = CODEC_MINI | CODEC_BLOCK,
 	.open = rle_open,
 	.decode_mini = rle_decode_mini,

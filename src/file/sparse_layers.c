@@ -26,7 +26,7 @@ open_validity(struct sparse_layer *layer, const Lance__Encodings23__ValiditySet 
 	struct arena *arena, struct lancet_error *err)
 {
 	if (set == NULL)
-		return lancet_fail(err, LANCET_CORRUPT, "sparse: a layer without validity");
+		return lancet_fail(err, LANCET_CORRUPT, "a layer without validity");
 	switch (set->meaning) {
 	case LANCE__ENCODINGS23__VALIDITY_SET__MEANING__NULL_POSITIONS:
 		break;
@@ -34,11 +34,11 @@ open_validity(struct sparse_layer *layer, const Lance__Encodings23__ValiditySet 
 		layer->lists_valid = true;
 		break;
 	default:
-		return lancet_fail(err, LANCET_CORRUPT, "sparse: positions of an unknown meaning");
+		return lancet_fail(err, LANCET_CORRUPT, "positions of an unknown meaning");
 	}
 	if (set->num_positions > layer->slots)
 		return lancet_fail(err, LANCET_CORRUPT,
-			"sparse: %" PRIu64 " positions among %" PRIu64 " slots", set->num_positions,
+			"%" PRIu64 " positions among %" PRIu64 " slots", set->num_positions,
 			layer->slots);
 	TRY(sparse_numbers_open(
 		&layer->marked, message_of(set->positions), 64, set->num_positions, arena, err));
@@ -56,7 +56,7 @@ open_list(struct sparse_layer *layer, const Lance__Encodings23__SparseLayer__Lis
 	if (filled > layer->slots || filled > list->num_child_slots ||
 		list->num_child_slots > SPARSE_SLOTS_MAX)
 		return lancet_fail(err, LANCET_CORRUPT,
-			"sparse: %" PRIu64 " items in %" PRIu64 " of %" PRIu64 " lists",
+			"%" PRIu64 " items in %" PRIu64 " of %" PRIu64 " lists",
 			list->num_child_slots, filled, layer->slots);
 	TRY(sparse_numbers_open(
 		&layer->filled, message_of(list->non_empty_positions), 64, filled, arena, err));
@@ -77,10 +77,10 @@ open_fixed_list(struct sparse_layer *layer,
 	layer->dimension = list->dimension;
 	if (list->dimension != field->dimension)
 		return lancet_fail(err, LANCET_CORRUPT,
-			"sparse: lists of %" PRIu64 " items, %" PRIu64 " expected", list->dimension,
+			"lists of %" PRIu64 " items, %" PRIu64 " expected", list->dimension,
 			field->dimension);
 	if (__builtin_mul_overflow(layer->slots, list->dimension, &children))
-		return lancet_fail(err, LANCET_CORRUPT, "sparse: too many slots");
+		return lancet_fail(err, LANCET_CORRUPT, "too many slots");
 	TRY(open_validity(layer, list->validity, arena, err));
 	layer->children = children;
 	return LANCET_OK;
@@ -107,9 +107,9 @@ open_layer(struct sparse_layer *layer, const Lance__Encodings23__SparseLayer *me
 			return open_fixed_list(layer, message->fixed_size_list, field, arena, err);
 		break;
 	default:
-		return lancet_fail(err, LANCET_CORRUPT, "sparse: a layer of an unknown kind");
+		return lancet_fail(err, LANCET_CORRUPT, "a layer of an unknown kind");
 	}
-	return lancet_fail(err, LANCET_CORRUPT, "sparse: a layer of another kind than the type's");
+	return lancet_fail(err, LANCET_CORRUPT, "a layer of another kind than the type's");
 }
 
 /* ret_fields[i]: the field of layer i, from the outside; as many as `count` or it is CORRUPT. */
@@ -121,13 +121,13 @@ find_fields(const struct field *leaf, size_t count, const struct field **fields,
 
 	for (const struct field *field = leaf; field != NULL; field = field->parent) {
 		if (left == 0)
-			return lancet_fail(err, LANCET_CORRUPT,
-				"sparse: %zu layers are too few for the type", count);
+			return lancet_fail(
+				err, LANCET_CORRUPT, "%zu layers are too few for the type", count);
 		fields[--left] = field;
 	}
 	if (left > 0)
 		return lancet_fail(
-			err, LANCET_CORRUPT, "sparse: %zu layers are too many for the type", count);
+			err, LANCET_CORRUPT, "%zu layers are too many for the type", count);
 	return LANCET_OK;
 }
 
@@ -140,7 +140,7 @@ sparse_layers_open(struct page_reader *reader,
 	uint64_t slots = reader->page->length / reader->scale;
 
 	if (message->n_layers > ARRAY_SIZE(fields))
-		return lancet_fail(err, LANCET_CORRUPT, "sparse: %zu layers", message->n_layers);
+		return lancet_fail(err, LANCET_CORRUPT, "%zu layers", message->n_layers);
 	TRY(find_fields(reader->leaf, message->n_layers, fields, err));
 	*layers = (struct sparse_layers){ .budget.limit = KEPT_BYTES_MAX };
 	layers->layers = arena_zalloc(&reader->arena, message->n_layers, sizeof(*layers->layers));

@@ -39,6 +39,9 @@ unit_tests += tests/unit/test_levels tests/unit/test_miniblock tests/unit/test_f
 	tests/unit/test_layout tests/unit/test_layout_constant tests/unit/test_layout_blob \
 	tests/unit/test_nested_reader
 EXTRA_DIST += tests/unit/pages.h
+unit_tests += tests/unit/test_fixed_list tests/unit/test_fsst tests/unit/test_number_run \
+	tests/unit/test_packed_struct tests/unit/test_rle tests/unit/test_sparse
+EXTRA_DIST += tests/unit/nested.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
