@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <string.h>
 #include <time.h>
 
 struct part {
@@ -61,6 +61,23 @@ fail(const char *what, const char *text)
 {
 	(void)fprintf(stderr, "scan: %s: %s\n", what, text);
 	exit(1);
+}
+
+/* The highest resident size since the program was started, in KiB. */
+static long
+peak_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long peak = 0;
+
+	while (status != NULL && fgets(line, sizeof(line), status) != NULL) {
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			peak = atol(line + 6);
+	}
+	if (status != NULL)
+		(void)fclose(status);
+	return peak;
 }
 
 static uint64_t *
@@ -112,7 +129,6 @@ main(int argc, char **argv)
 	struct lancet_error err;
 	lancet_dataset *dataset;
 	lancet_version *version;
-	struct rusage usage;
 	uint64_t *row_ids = NULL;
 	size_t row_id_count = 0;
 	uint64_t total, number;
@@ -144,8 +160,7 @@ main(int argc, char **argv)
 
 		printf("%.9f %" PRIu64 "\n", now() - start, rows);
 	}
-	(void)getrusage(RUSAGE_SELF, &usage);
-	printf("peak %ld\n", usage.ru_maxrss);
+	printf("peak %ld\n", peak_kib());
 	lancet_version_unref(version);
 	lancet_dataset_unref(dataset);
 	free(row_ids);

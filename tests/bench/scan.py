@@ -21,7 +21,7 @@ SCAN = os.environ.get("SCAN", "scan")
 ROWS = []
 
 PEER = """
-import sys, time, resource
+import sys, time
 import lance
 path, column, rounds, rows_file = sys.argv[1:5]
 rows = None
@@ -36,7 +36,9 @@ for _ in range(int(rounds)):
     else:
         count = dataset.take(rows, columns=[column]).num_rows
     print(f"{time.perf_counter() - start:.9f} {count}")
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+for line in open("/proc/self/status"):
+    if line.startswith("VmHWM:"):
+        print("peak", line.split()[1])
 """
 
 
