@@ -109,6 +109,8 @@ copy_span(void *user, const uint8_t *bytes, uint64_t skip, uint64_t count, struc
 	struct copying *to = user;
 
 	(void)err;
+	if (count == 0) /* then there may be no bytes to point at */
+		return LANCET_OK;
 	memcpy(to->place, bytes + skip * to->width, (size_t)(count * to->width));
 	to->place += count * to->width;
 	return LANCET_OK;

@@ -37,7 +37,7 @@ v20_work(struct v20_page *page, struct v20_node *node, struct lancet_error *err)
 
 	if (work == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "page");
-	work->budget.limit = V20_KEPT_MAX;
+	work->budget.limit = V20_VALUES_MAX;
 	work->next = page->works;
 	page->works = work;
 	node->work = work;
@@ -161,7 +161,7 @@ inflate(struct v20_page *page, struct v20_node *node, struct buf *packed, struct
 	TRY(v20_fetch(page, node, 0, node->place.size, packed->data, err));
 	into->size = 0;
 	return decompress(node->scheme == V20_ZSTD ? DECOMPRESS_ZSTD : DECOMPRESS_LZ4,
-		buf_slice(packed), V20_KEPT_MAX, page->scratch, into, err);
+		buf_slice(packed), V20_INFLATED_MAX, page->scratch, into, err);
 }
 
 int

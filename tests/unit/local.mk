@@ -42,6 +42,9 @@ EXTRA_DIST += tests/unit/pages.h
 unit_tests += tests/unit/test_fixed_list tests/unit/test_fsst tests/unit/test_number_run \
 	tests/unit/test_packed_struct tests/unit/test_rle tests/unit/test_sparse
 EXTRA_DIST += tests/unit/nested.h
+unit_tests += tests/unit/test_legacy_reader tests/unit/test_v20 tests/unit/test_v20_bulk \
+	tests/unit/test_v20_reader
+EXTRA_DIST += tests/unit/v20pages.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
