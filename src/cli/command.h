@@ -25,4 +25,7 @@ struct command {
 
 int command_show(const struct command_line *line, struct lancet_error *err);
 
+#define ROWS_WORDS 6 /* that command_rows knows */
+int command_rows(const struct command_line *line, struct lancet_error *err);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,11 @@ static const struct command commands[] = {
 	{ "show", "PATH [version=N|tag=NAME|asof=TIME] [branch=NAME]",
 		"print a file of the tree, the names in a directory, or where a link leads", 1, 1,
 		command_show },
+	{ "rows",
+		"[version=N|tag=NAME|asof=TIME] [branch=NAME] [columns=A,B]\n"
+		"      [row_ids=1,2,5-9] [offset=N] [limit=N] [format=jsonl|csv|arrow]\n"
+		"      [blobs=descriptions|bytes]",
+		"print rows", 0, ROWS_WORDS, command_rows },
 };
 
 static int
@@ -103,6 +109,9 @@ main(int argc, char **argv)
 {
 	const struct command *command;
 
+	/* who started us may have it ignored; a reader that has seen enough is no error to report
+	 */
+	(void)signal(SIGPIPE, SIG_DFL);
 	if (argc < 2)
 		return misuse("which command?", NULL);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -4,12 +4,11 @@
  * and never leaves the tree. A link at the end is printed, not followed.
  */
 #include "command.h"
+#include "output.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fs/tree.h"
 #include "util/buf.h"
@@ -119,23 +118,6 @@ walk_path(struct walk *walk, const char *path, struct lancet_error *err)
 }
 
 static int
-put_bytes(const void *bytes, size_t size, struct lancet_error *err)
-{
-	size_t put = 0;
-
-	while (put < size) {
-		ssize_t n = write(STDOUT_FILENO, (const char *)bytes + put, size - put);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return lancet_fail_errno(err, "standard output");
-		put += (size_t)n;
-	}
-	return LANCET_OK;
-}
-
-static int
 copy_file(struct tree_file *file, struct lancet_error *err)
 {
 	lancet_autofree uint8_t *block = malloc(BLOCK_SIZE);
@@ -146,7 +128,7 @@ copy_file(struct tree_file *file, struct lancet_error *err)
 		return lancet_fail(err, LANCET_NO_MEMORY, "out of memory");
 	while (got == BLOCK_SIZE) {
 		TRY(tree_read(file, offset, BLOCK_SIZE, block, &got, err));
-		TRY(put_bytes(block, got, err));
+		TRY(output_put(block, got, err));
 		offset += got;
 	}
 	return LANCET_OK;
@@ -181,7 +163,7 @@ show_names(struct tree_dir *dir, struct lancet_error *err)
 			rc = buf_check(&out, "names", err);
 		}
 		if (rc == LANCET_OK && (out.size >= BLOCK_SIZE || i + 1 == tree_dir_count(dir))) {
-			rc = put_bytes(out.data, out.size, err);
+			rc = output_put(out.data, out.size, err);
 			out.size = 0;
 		}
 	}
@@ -208,7 +190,7 @@ show_link(const struct walk *walk, struct lancet_error *err)
 
 	TRY(tree_readlink(walk->tree, walk->entry.node, target, sizeof(target) - 1, err));
 	strcat(target, "\n");
-	return put_bytes(target, strlen(target), err);
+	return output_put(target, strlen(target), err);
 }
 
 static int

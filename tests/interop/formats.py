@@ -12,10 +12,13 @@ COLUMNS = {
                      "row_ids created_at last_updated_at".split(),
     "files.tsv": "kind fragment bytes base path".split(),
     "all.tsv": "offset row_addr _rowid created_at last_updated_at deleted".split(),
+    "columns.tsv": "field column pages encoded_bytes file_version name type encodings file "
+                   "null_count".split(),
 }
 NUMBERS = {"fragment": NARROW, "physical_rows": NARROW, "deleted_rows": NARROW,
            "live_rows": NARROW, "data_files": NARROW, "overlays": NARROW, "bytes": WIDE,
-           "base": NARROW}
+           "base": NARROW, "field": NARROW, "column": NARROW, "pages": WIDE,
+           "encoded_bytes": WIDE, "null_count": WIDE}
 KEYS = {  # of the JSON documents, in their order
     "manifest": "format version timestamp writer reader_flags writer_flags next_row_id "
                 "max_fragment_id data_format config table_metadata schema_metadata base_paths "
@@ -32,6 +35,7 @@ KEYS = {  # of the JSON documents, in their order
                "covered_rows",
 }
 TEXT = {"kind", "path", "row_ids", "placement"}
+FREE = {"columns.tsv": {"name", "type", "encodings", "file"}}  # text before the last column
 SUMMARY = ("version timestamp operation writer rows deleted_rows fragments data_files bytes "
            "storage_version stable_row_ids reader_flags writer_flags relocatable branch "
            "tags").split()
@@ -93,7 +97,9 @@ def tsv(raw, name):
     for line in lines:
         assert len(line) == len(columns), f"{name}: {line}"
         for at, cell in enumerate(line):
-            if at < len(columns) - 1 or not last_is_text:
+            if columns[at] in FREE.get(name, ()):
+                assert not cell.startswith(" ") and cell != "", f"{name}: {line}"
+            elif at < len(columns) - 1 or not last_is_text:
                 assert len(cell) == len(lines[0][at]), f"{name}: column {columns[at]} of {line}"
     out = []
     for line in lines[1:]:
