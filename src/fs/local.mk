@@ -8,7 +8,7 @@ libtree_la_SOURCES = \
 	src/fs/passnodes.c src/fs/passnodes.h src/fs/place.c src/fs/place.h \
 	src/fs/place_inode.c src/fs/rawfile.c src/fs/rawfile.h \
 	src/fs/records.c src/fs/records.h src/fs/render.h src/fs/render_json.c \
-	src/fs/render_readme.c src/fs/render_summary.c src/fs/render_tables.c \
+	src/fs/render_readme.c src/fs/render_rows.c src/fs/render_summary.c src/fs/render_tables.c \
 	src/fs/rows_fragment.c src/fs/rows_index.c src/fs/rows_live.c src/fs/rows_livetag.c \
 	src/fs/rows_map.c src/fs/rows_overlay.c src/fs/rows_ref.c src/fs/rows_root.c \
 	src/fs/rows_version.c src/fs/select.c src/fs/select.h src/fs/slots.c src/fs/slots.h src/fs/textcache.c \

@@ -140,7 +140,8 @@ ops_open(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 		return;
 	}
 	fi->fh = handle_of(file);
-	fi->keep_cache = tree_file_is_immutable(file);
+	fi->direct_io = tree_file_is_computed(file);
+	fi->keep_cache = tree_file_is_immutable(file) && !fi->direct_io;
 	fi->noflush = 1;
 	if (fuse_reply_open(req, fi) != 0)
 		tree_close(file);

@@ -21,6 +21,9 @@ int render_schema_json(const struct node_ref *ref, struct buf *out, struct lance
 int render_transaction_json(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 /* Fragment ref->ordinal. */
 int render_fragment_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+/* The first rows of the fragment, and its stored columns. */
+int render_head(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_columns_tsv(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 /* Index item_index(ref->item), segment item_segment(ref->item) of it. */
 int render_index_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 int render_segment_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);

@@ -260,7 +260,8 @@ records_column(const struct node_ref *ref, struct records *ret_records, struct l
 }
 
 static const uint8_t fragment_rows_ids[] = { NODE_FRAGMENT_INFO, NODE_FILES, NODE_OVERLAYS,
-	NODE_DELETION_FILE, NODE_DELETED_ROWS, NODE_LINEAGE, NODE_NONE };
+	NODE_DELETION_FILE, NODE_DELETED_ROWS, NODE_LINEAGE, NODE_COLUMNS_TSV, NODE_HEAD,
+	NODE_NONE };
 static const uint8_t lineage_rows[] = { NODE_ROW_ID, NODE_ROW_ID_RAW, NODE_CREATED_AT,
 	NODE_CREATED_AT_RAW, NODE_UPDATED_AT, NODE_UPDATED_AT_RAW, NODE_LINEAGE_ALL, NODE_NONE };
 
@@ -339,5 +340,19 @@ const struct node_kind rows_fragment[] = {
 		.needs_version = true,
 		.measure = measure_lineage,
 		.records = records_lineage_all },
+	{ .id = NODE_COLUMNS_TSV,
+		.name = "columns.tsv",
+		.shape = SHAPE_TEXT,
+		.parent = NODE_FRAGMENT,
+		.needs_version = true,
+		.computed = true,
+		.render = render_columns_tsv },
+	{ .id = NODE_HEAD,
+		.name = "head.jsonl",
+		.shape = SHAPE_TEXT,
+		.parent = NODE_FRAGMENT,
+		.needs_version = true,
+		.computed = true,
+		.render = render_head },
 	{ .id = NODE_NONE },
 };

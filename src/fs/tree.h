@@ -69,6 +69,8 @@ int tree_open(
 int tree_file_fd(const struct tree_file *file); /* pass-through: the backing descriptor; else -1 */
 uint64_t tree_file_size(const struct tree_file *file);
 bool tree_file_is_immutable(const struct tree_file *file);
+/* Its attributes say 0 bytes: it has to be read until the end, whatever they say. */
+bool tree_file_is_computed(const struct tree_file *file);
 /* *ret_got < size only at the end of the file. */
 int tree_read(struct tree_file *file, uint64_t offset, size_t size, void *into, size_t *ret_got,
 	struct lancet_error *err);

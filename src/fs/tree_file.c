@@ -167,6 +167,10 @@ place_size(const struct place *place, uint64_t node, uint64_t *ret_size, struct 
 	bool keep;
 	int rc;
 
+	if (kind->computed) {
+		*ret_size = 0;
+		return LANCET_OK;
+	}
 	if (kind->measure != NULL) {
 		TRY(kind->measure(&place->ref, &size, err));
 		*ret_size = size == UINT64_MAX ? 0 : size;
@@ -286,6 +290,12 @@ bool
 tree_file_is_immutable(const struct tree_file *file)
 {
 	return file->immutable;
+}
+
+bool
+tree_file_is_computed(const struct tree_file *file)
+{
+	return file->kind->computed;
 }
 
 static int

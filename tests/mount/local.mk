@@ -1,7 +1,8 @@
 # Real mounts: wants /dev/fuse and fusermount3; LANCEFS_NO_FUSE=1 leaves them out, aloud.
 EXTRA_DIST += \
 	tests/mount/PITFALLS.md tests/mount/mountlib.py tests/mount/run.sh \
-	tests/mount/test_backup.py tests/mount/test_cache.py tests/mount/test_damage.py \
+	tests/mount/test_backup.py tests/mount/test_cache.py tests/mount/test_computed.py \
+	tests/mount/test_damage.py \
 	tests/mount/test_helper.py tests/mount/test_lifecycle.py tests/mount/test_options.py \
 	tests/mount/test_readonly.py tests/mount/test_stat.py tests/mount/test_versions.py
 
