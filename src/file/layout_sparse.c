@@ -18,7 +18,7 @@
 #include "sparse.h"
 #include "util/macros.h"
 
-#define VALUES_BYTES_MAX ((size_t)512 * 1024 * 1024) /* indices of one page */
+#define VALUES_BYTES_MAX ((size_t)256 * 1024 * 1024) /* indices of one page */
 
 struct sparse {
 	struct sparse_layers layers;

@@ -13,7 +13,7 @@
 
 #include "util/macros.h"
 
-#define KEPT_BYTES_MAX ((size_t)512 * 1024 * 1024) /* positions of one page */
+#define KEPT_BYTES_MAX ((size_t)256 * 1024 * 1024) /* positions of one page */
 
 static struct slice
 message_of(ProtobufCBinaryData bytes)

@@ -11,6 +11,7 @@ fuzz_targets += tests/fuzz/fuzz_enc_flat tests/fuzz/fuzz_enc_variable \
 	tests/fuzz/fuzz_enc_rle tests/fuzz/fuzz_enc_byte_stream_split tests/fuzz/fuzz_enc_general \
 	tests/fuzz/fuzz_enc_fixed_size_list tests/fuzz/fuzz_enc_packed_struct \
 	tests/fuzz/fuzz_enc_variable_packed_struct tests/fuzz/fuzz_enc_range tests/fuzz/fuzz_enc_delta
+fuzz_targets += tests/fuzz/fuzz_page
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -88,6 +89,8 @@ tests_fuzz_fuzz_enc_range_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_enc_delta_SOURCES = tests/fuzz/fuzz_encoding.c $(fuzz_driver)
 tests_fuzz_fuzz_enc_delta_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=DELTA
 tests_fuzz_fuzz_enc_delta_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_page_SOURCES = tests/fuzz/fuzz_page.c $(fuzz_driver)
+tests_fuzz_fuzz_page_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
