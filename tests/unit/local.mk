@@ -44,7 +44,7 @@ unit_tests += tests/unit/test_fixed_list tests/unit/test_fsst tests/unit/test_nu
 EXTRA_DIST += tests/unit/nested.h
 unit_tests += tests/unit/test_legacy_reader tests/unit/test_v20 tests/unit/test_v20_bulk \
 	tests/unit/test_v20_reader
-EXTRA_DIST += tests/unit/v20pages.h
+EXTRA_DIST += tests/unit/shown.h tests/unit/v20pages.h tests/unit/v20words.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

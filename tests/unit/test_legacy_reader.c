@@ -1,7 +1,8 @@
 /* Fields of legacy files, made by hand from the format facts: batches, what null is, and damage. */
 #include "datafiles.h"
 #include "file/reader.h"
-#include "v20pages.h"
+#include "shown.h"
+#include "unit.h"
 
 #define FIELDS_MAX  6
 #define BATCHES_MAX 2

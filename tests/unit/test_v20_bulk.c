@@ -3,6 +3,8 @@
  */
 #include "v20pages.h"
 
+#include <stdio.h>
+
 #include "util/bits.h"
 
 #define ROWS 2500u
