@@ -2,8 +2,9 @@
  *
  * A byte of a compressed value is the code of a symbol; 255 says that the next byte stands for
  * itself. Symbols are stored as 8 bytes each and the place moves by their size, so the expansion
- * has no branch per symbol and needs 8 bytes of room behind its end. Room for the worst case is
- * there before a group of values is expanded: no byte makes more than 8. Format facts: FSST.
+ * has no branch per symbol and needs 8 bytes of room behind its end. Neither has it one per value:
+ * values lie one behind the other, so a group of them is expanded as one, and where each code went
+ * tells where values end. Format facts: FSST.
  */
 #include "fsst.h"
 
@@ -21,9 +22,10 @@
 #define MAGIC        UINT64_C(0x46535354)
 #define SYMBOL_BYTES 8u
 #define ESCAPE       255u
-/* Compressed bytes that are expanded at a time: their worst case fits caches. One longer value is a
- * group of its own, whose room is measured first. */
-#define GROUP_BYTES 8192u
+/* Codes that are expanded at a time: where they went fits caches. One longer value is a group of
+ * its own, whose room is measured first. */
+#define GROUP_CODES 2048u
+#define INSIDE      UINT32_MAX /* where the byte behind an escape "went": no value ends there */
 
 int
 fsst_table_parse(struct slice bytes, struct fsst_table *ret_table, struct lancet_error *err)
@@ -40,8 +42,6 @@ fsst_table_parse(struct slice bytes, struct fsst_table *ret_table, struct lancet
 	count = header & 0xff;
 	memset(ret_table, 0, sizeof(*ret_table));
 	ret_table->stored = (header >> 24 & 0xff) == 0;
-	for (unsigned code = 0; code < 256; code++)
-		ret_table->symbols[code].missing = code >= count;
 	for (unsigned code = 0; code < count; code++) {
 		unsigned size = bytes.data[SYMBOL_BYTES * (1 + count) + code];
 
@@ -53,53 +53,95 @@ fsst_table_parse(struct slice bytes, struct fsst_table *ret_table, struct lancet
 	return LANCET_OK;
 }
 
-static inline __attribute__((always_inline)) uint8_t *
-put_symbol(const struct fsst_table *table, unsigned code, uint8_t *out, uint32_t *missing)
+/* Where expansion stands. `bad` gets its highest bit from a code without a symbol: its size is 0.
+ */
+struct progress {
+	uint8_t *out;
+	uint32_t made, bad;
+};
+
+static inline __attribute__((always_inline)) void
+put_symbol(const struct fsst_table *table, unsigned code, struct progress *progress)
 {
-	memcpy(out, &table->symbols[code].bytes, SYMBOL_BYTES);
-	*missing |= table->symbols[code].missing;
-	return out + table->symbols[code].size;
+	uint32_t size = table->symbols[code].size;
+
+	memcpy(progress->out + progress->made, &table->symbols[code].bytes, SYMBOL_BYTES);
+	progress->made += size;
+	progress->bad |= size - 1;
 }
 
-/* Is one of the 4 bytes 255? Exact: a byte has all bits set when its low seven do, which adding 1
+/* Is one of the 8 bytes 255? Exact: a byte has all bits set when its low seven do, which adding 1
  * carries into the eighth, and the eighth does. */
 static inline bool
-has_escape(uint32_t four)
+has_escape(uint64_t codes)
 {
-	return (four & ((four & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u) != 0;
+	return (codes & ((codes & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x0101010101010101)) &
+		       UINT64_C(0x8080808080808080)) != 0;
 }
 
-/* One value. Room for 8 times its size and 8 bytes is there. Returns where it ended, NULL when it
- * is damaged. */
-static inline __attribute__((always_inline)) uint8_t *
-expand(const struct fsst_table *table, const uint8_t *in, const uint8_t *end, uint8_t *out)
+/* Expands all codes; places[i] becomes where code i went, and places[size] the end. Room for 8
+ * times the size and 8 bytes is there. False when the codes are damaged. */
+lancet_hot static bool
+expand_codes(const struct fsst_table *table, const uint8_t *in, size_t size, uint8_t *out,
+	uint32_t *restrict places)
 {
-	uint32_t missing = 0;
+	struct progress progress = { .out = out };
+	uint64_t codes;
 
-	for (;;) {
-		while (end - in >= 4 && !has_escape(load_u32(in))) {
-			out = put_symbol(table, in[0], out, &missing);
-			out = put_symbol(table, in[1], out, &missing);
-			out = put_symbol(table, in[2], out, &missing);
-			out = put_symbol(table, in[3], out, &missing);
-			in += 4;
-		}
-		for (unsigned i = 0; i < 4; i++) {
-			if (in == end)
-				return missing ? NULL : out;
-			if (*in != ESCAPE) {
-				out = put_symbol(table, *in++, out, &missing);
+	for (size_t i = 0; i < size;) {
+		size_t end = size - i < 8 ? size : i + 8;
+
+		if (size - i >= 8) {
+			memcpy(&codes, in + i, sizeof(codes));
+			if (!has_escape(codes)) {
+				for (unsigned k = 0; k < 8; k++) {
+					places[i + k] = progress.made;
+					put_symbol(table, codes >> 8 * k & 0xff, &progress);
+				}
+				i += 8;
 				continue;
 			}
-			if (end - in < 2)
-				return NULL;
-			*out++ = in[1];
-			in += 2;
+		}
+		while (i < end) {
+			places[i] = progress.made;
+			if (in[i] != ESCAPE) {
+				put_symbol(table, in[i++], &progress);
+				continue;
+			}
+			if (i + 1 == size)
+				return false;
+			places[i + 1] = INSIDE;
+			out[progress.made++] = in[i + 1];
+			i += 2;
 		}
 	}
+	places[size] = progress.made;
+	return (int32_t)progress.bad >= 0;
 }
 
-/* Exactly what expand makes of a value, as long as it is not damaged. */
+/* One value of any size, code by code. Returns its end, NULL when it is damaged. */
+static uint8_t *
+expand_long(const struct fsst_table *table, struct slice value, uint8_t *out)
+{
+	uint32_t bad = 0;
+
+	for (size_t i = 0; i < value.size; i++) {
+		unsigned code = value.data[i];
+
+		if (code == ESCAPE) {
+			if (++i == value.size)
+				return NULL;
+			*out++ = value.data[i];
+			continue;
+		}
+		memcpy(out, &table->symbols[code].bytes, SYMBOL_BYTES);
+		out += table->symbols[code].size;
+		bad |= table->symbols[code].size - 1;
+	}
+	return (int32_t)bad < 0 ? NULL : out;
+}
+
+/* Exactly what expand_long makes of a value, as long as it is not damaged. */
 static uint64_t
 expanded_size(const struct fsst_table *table, struct slice value)
 {
@@ -127,48 +169,79 @@ offset_at(const struct buf *offsets, unsigned width, uint64_t index)
 
 struct group {
 	uint64_t first, end; /* values */
+	uint64_t codes;      /* bytes */
 	uint64_t room;       /* bytes that its expansion may touch */
 };
 
-/* As many values as fit GROUP_BYTES, and at least one. */
+/* As many values as fit GROUP_CODES, and at least one. */
 static struct group
 next_group(const struct fsst_table *table, const struct array *from, uint64_t first, unsigned width)
 {
 	uint64_t start = offset_at(&from->offsets, width, first);
-	uint64_t end = first + 1, size;
+	struct group group = { .first = first, .end = first + 1 };
 
-	while (end < from->length &&
-		offset_at(&from->offsets, width, end + 1) - start <= GROUP_BYTES)
-		end++;
-	size = offset_at(&from->offsets, width, end) - start;
-	if (size > GROUP_BYTES)
-		size = expanded_size(table, array_bytes(from, first));
-	else
-		size *= SYMBOL_BYTES;
-	return (struct group){ first, end, size + SYMBOL_BYTES };
+	while (group.end < from->length &&
+		offset_at(&from->offsets, width, group.end + 1) - start <= GROUP_CODES)
+		group.end++;
+	group.codes = offset_at(&from->offsets, width, group.end) - start;
+	group.room = SYMBOL_BYTES + (group.codes > GROUP_CODES
+						    ? expanded_size(table, array_bytes(from, first))
+						    : group.codes * SYMBOL_BYTES);
+	return group;
 }
 
-/* Fills in what next_group has made room for. Returns false when a value is damaged. */
+/* Offsets of the group's values, from where their codes went. */
 static inline __attribute__((always_inline)) bool
-expand_group(const struct fsst_table *table, const struct array *from, const struct group *group,
-	unsigned width, struct array *out, unsigned out_width)
+put_offsets(const struct array *from, const struct group *group, unsigned width,
+	const uint32_t *places, struct array *out, unsigned out_width)
 {
-	uint8_t *place = out->data.data + out->data.size;
 	uint64_t start = offset_at(&from->offsets, width, group->first);
+	uint8_t *offsets = out->offsets.data + out->offsets.size;
+	uint32_t inside = 0;
 
-	for (uint64_t i = group->first; i < group->end; i++) {
-		uint64_t end = offset_at(&from->offsets, width, i + 1);
-		uint64_t out_end;
+	for (uint64_t i = 0; i < group->end - group->first; i++) {
+		uint32_t place =
+			places[offset_at(&from->offsets, width, group->first + i + 1) - start];
+		uint64_t offset = out->data.size + place;
 
-		place = expand(table, from->data.data + start, from->data.data + end, place);
-		if (place == NULL)
-			return false;
-		out_end = (uint64_t)(place - out->data.data);
-		memcpy(out->offsets.data + out->offsets.size, &out_end, out_width);
-		out->offsets.size += out_width;
-		start = end;
+		inside |= place == INSIDE;
+		memcpy(offsets + i * out_width, &offset, out_width);
 	}
-	out->data.size = (size_t)(place - out->data.data);
+	return !inside;
+}
+
+static bool
+expand_group(const struct fsst_table *table, const struct array *from, const struct group *group,
+	struct array *out)
+{
+	unsigned width = array_offset_width(from), out_width = array_offset_width(out);
+	const uint8_t *in = from->data.data + offset_at(&from->offsets, width, group->first);
+	uint32_t places[GROUP_CODES + 1];
+	bool sound;
+
+	if (!expand_codes(table, in, (size_t)group->codes, out->data.data + out->data.size, places))
+		return false;
+	sound = width == 4 && out_width == 4
+			? put_offsets(from, group, 4, places, out, 4)
+			: put_offsets(from, group, width, places, out, out_width);
+	out->offsets.size += (size_t)(group->end - group->first) * out_width;
+	out->data.size += places[group->codes];
+	return sound;
+}
+
+static bool
+expand_single(const struct fsst_table *table, const struct array *from, const struct group *group,
+	struct array *out)
+{
+	uint8_t *end = expand_long(
+		table, array_bytes(from, group->first), out->data.data + out->data.size);
+	uint64_t offset;
+
+	if (end == NULL)
+		return false;
+	offset = (uint64_t)(end - out->data.data);
+	buf_put(&out->offsets, &offset, array_offset_width(out));
+	out->data.size = (size_t)offset;
 	return true;
 }
 
@@ -177,14 +250,12 @@ append_group(const struct fsst_table *table, const struct array *from, const str
 	struct array *out, struct lancet_error *err)
 {
 	uint64_t count = group->end - group->first;
-	bool narrow = array_offset_width(from) == 4 && array_offset_width(out) == 4;
 	bool sound;
 
 	TRY(array_grow(out, &out->data, group->room, err));
 	TRY(array_grow(out, &out->offsets, count * array_offset_width(out), err));
-	sound = narrow ? expand_group(table, from, group, 4, out, 4)
-		       : expand_group(table, from, group, array_offset_width(from), out,
-				 array_offset_width(out));
+	sound = group->codes > GROUP_CODES ? expand_single(table, from, group, out)
+					   : expand_group(table, from, group, out);
 	if (!sound)
 		return lancet_fail(err, LANCET_CORRUPT, "fsst: a code without a symbol or byte");
 	if (!out->field->large && out->data.size > INT32_MAX)

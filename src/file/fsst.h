@@ -9,8 +9,7 @@ struct fsst_table {
 	struct {
 		uint64_t bytes; /* first one lowest; zero for codes without a symbol */
 		uint32_t size;  /* 1 to 8; 0 for codes without a symbol */
-		uint32_t missing;
-	} symbols[256]; /* by code; 255 is the escape */
+	} symbols[256];         /* by code; 255 is the escape */
 };
 
 /* CORRUPT: not 2312 bytes, another magic, symbols of a size that is not 1 to 8. */

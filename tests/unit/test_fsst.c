@@ -136,6 +136,25 @@ START_TEST(values_are_expanded)
 }
 END_TEST
 
+/* Values are expanded together, but each for itself. */
+START_TEST(an_escape_does_not_reach_into_the_next_value)
+{
+	struct codec_rig rig = { 0 };
+
+	ck_assert_int_eq(open_fsst(&rig, CODEC_VARIABLE, true), LANCET_OK);
+	rig.buffers[rig.buffer_count++] = exact_hex("00ff");
+	rig.buffers[rig.buffer_count++] = exact_hex("7a0000000000000000");
+	ck_assert_int_eq(rig_decode(&rig, 2), LANCET_CORRUPT);
+	rig.buffers[0].size = 1;
+	array_reset(&rig.out);
+	ck_assert_int_eq(rig_decode(&rig, 2), LANCET_CORRUPT); /* 7a is no symbol */
+	rig.buffers[1].size = 0;
+	array_reset(&rig.out);
+	ck_assert_int_eq(rig_decode(&rig, 2), LANCET_OK);
+	rig_release(&rig);
+}
+END_TEST
+
 /* 3 values: "ab", none, "hh…" twice */
 #define CHUNK "10000000 12000000 12000000 14000000 0001 0707"
 
@@ -227,6 +246,7 @@ END_TEST
 static const int width_pairs[4];
 
 UNIT_MAIN("fsst", UNIT_TEST(tables_are_checked), UNIT_LOOP(values_are_expanded, values),
-	UNIT_TEST(chunks_are_expanded), UNIT_LOOP(nulls_and_long_values_are_kept, width_pairs),
+	UNIT_TEST(an_escape_does_not_reach_into_the_next_value), UNIT_TEST(chunks_are_expanded),
+	UNIT_LOOP(nulls_and_long_values_are_kept, width_pairs),
 	UNIT_TEST(expansion_stops_at_the_budget),
 	UNIT_LOOP(what_makes_no_sense_is_refused, refused))
