@@ -216,8 +216,8 @@ finish(struct dataset_shared *shared, struct version_slot *slot, struct version_
 	used_push(cache, slot);
 	cache->bytes += slot->bytes;
 	cache->count++;
-	/* The newest stays whatever it takes: a walk of a version above the budget would load it anew
-	 * for each of its fragments. */
+	/* The newest stays whatever it takes: a walk of a version above the budget would load it
+	 * anew for each of its fragments. */
 	while (cache->oldest != cache->newest &&
 	       (cache->bytes > cache->budget || cache->count > cache->count_max))
 		table_remove(cache, cache->oldest, dropped);
