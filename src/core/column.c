@@ -12,7 +12,7 @@
 
 #include "deletion.h"
 #include "fragment.h"
-#include "fragment_data.h"
+#include "data_files.h"
 #include "lance/table.pb-c.h"
 #include "sequence.h"
 #include "spilled.h"

@@ -9,11 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "data_schema.h"
 #include "file/reader.h"
 #include "file_pool.h"
 #include "fragment.h"
-#include "fragment_data.h"
+#include "data_files.h"
 #include "util/macros.h"
 #include "version.h"
 

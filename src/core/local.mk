@@ -41,7 +41,8 @@ core_sources = \
 	src/core/segment_holes.c src/core/sequence.c src/core/sequence.h
 core_sources += \
 	src/core/arrow_export.c src/core/arrow_export.h src/core/arrow_schema.c src/core/column.h \
-	src/core/data_schema.c src/core/data_schema.h src/core/file_pool.c src/core/file_pool.h \
+	src/core/data_files.c src/core/data_files.h src/core/data_schema.c src/core/data_schema.h \
+	src/core/file_pool.c src/core/file_pool.h \
 	src/core/fragment_columns.c src/core/fragment_data.c src/core/fragment_data.h \
 	src/core/json_number.c src/core/json_number.h src/core/json_text.c src/core/json_text.h \
 	src/core/overlay.c src/core/overlay.h src/core/overlay_set.c src/core/overlay_set.h \

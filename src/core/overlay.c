@@ -5,9 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "deletion.h"
-#include "overlay_set.h"
-#include "util/bits.h"
 #include "util/macros.h"
 
 /* The part of a root's array that is of the field at or below it. */
@@ -32,8 +29,8 @@ read_source(struct overlay_set *set, const struct overlay_atom *atom, struct ove
 	if (source->row_count == 0)
 		return LANCET_OK;
 	if (source->reader == NULL)
-		rc = fragment_data_overlay_reader(set->data, source->overlay, set->root,
-			atom->field, covered, &source->reader, err);
+		rc = data_files_overlay_reader(set->files, source->overlay, set->root, atom->field,
+			covered, &source->reader, err);
 	if (rc == LANCET_OK)
 		rc = array_init(&source->values, set->root, budget, err);
 	if (rc == LANCET_OK)
@@ -97,87 +94,6 @@ merge_atom(struct overlay_set *set, struct overlay_atom *atom, struct array *roo
 	return LANCET_OK;
 }
 
-/* The newest overlay so far of each row of a struct, and whether it says that the row is valid. */
-struct verdict {
-	size_t *newest; /* 1 + the overlay's number; 0: none, the base has the say */
-	uint8_t *valid; /* a bitmap */
-};
-
-static int
-hear_atom(const struct overlay_atom *atom, const struct field *of, uint64_t rows,
-	const struct verdict *verdict, struct lancet_error *err)
-{
-	lancet_autofree uint64_t *taken = calloc(atom->source_count, sizeof(*taken));
-
-	if (taken == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of a field");
-	for (uint64_t row = 0; row < rows; row++) {
-		uint32_t route = atom->route[row];
-		struct overlay_source *source;
-		uint64_t at;
-
-		if (route == ROUTE_BASE)
-			continue;
-		source = &atom->sources[route - 1];
-		at = taken[route - 1]++;
-		if (source->overlay + 1 <= verdict->newest[row])
-			continue;
-		verdict->newest[row] = source->overlay + 1;
-		bits_fill(
-			verdict->valid, row, 1, array_is_valid(array_of(&source->values, of), at));
-	}
-	return LANCET_OK;
-}
-
-static int
-resolve_struct(struct overlay_set *set, const struct field *of, struct array *root,
-	struct lancet_error *err)
-{
-	struct array *array = array_of(root, of);
-	uint64_t rows = root->length;
-	lancet_autofree size_t *newest = calloc((size_t)rows, sizeof(*newest));
-	lancet_autofree uint8_t *valid = malloc((size_t)bits_size(rows));
-	uint32_t end = data_schema_end(of);
-
-	if (newest == NULL || valid == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of %" PRIu64 " rows", rows);
-	if (array->validity.size == 0)
-		bits_fill(valid, 0, rows, true);
-	else
-		memcpy(valid, array->validity.data, (size_t)bits_size(rows));
-	for (size_t i = 0; i < set->atom_count; i++) {
-		const struct overlay_atom *atom = &set->atoms[i];
-		uint32_t ordinal = atom->field->ordinal;
-
-		if (atom->is_routed && ordinal > of->ordinal && ordinal < end)
-			TRY(hear_atom(atom, of, rows, &(struct verdict){ newest, valid }, err));
-	}
-	return array_set_validity(array, rows, valid, 0, err);
-}
-
-/* The structs around the atomic fields that were replaced, each once. */
-static int
-resolve_structs(struct overlay_set *set, const struct field *field, struct array *root,
-	struct lancet_error *err)
-{
-	bool inside = false;
-
-	for (size_t i = 0; i < set->atom_count; i++) {
-		uint32_t ordinal = set->atoms[i].field->ordinal;
-
-		inside = inside || (set->atoms[i].is_routed && ordinal > field->ordinal &&
-					   ordinal < data_schema_end(field));
-		if (ordinal == field->ordinal)
-			return LANCET_OK;
-	}
-	if (!inside)
-		return LANCET_OK;
-	TRY(resolve_struct(set, field, root, err));
-	for (size_t i = 0; i < field->child_count; i++)
-		TRY(resolve_structs(set, &field->children[i], root, err));
-	return LANCET_OK;
-}
-
 static int
 merge(struct overlay_set *set, struct array *root, struct lancet_error *err)
 {
@@ -185,7 +101,7 @@ merge(struct overlay_set *set, struct array *root, struct lancet_error *err)
 		if (set->atoms[i].is_routed)
 			TRY(merge_atom(set, &set->atoms[i], root, err));
 	}
-	return resolve_structs(set, set->root, root, err);
+	return LANCET_OK;
 }
 
 static int

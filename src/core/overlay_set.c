@@ -1,5 +1,4 @@
-/* Which overlays concern a field, and which of its rows; see overlay.h. Only bitmaps are looked at
- * here: values are read by overlay.c, and no more of them than a read needs. */
+/* From the bitmaps of overlays to the source of each row; see overlay_set.h. */
 #include "overlay_set.h"
 
 #include <inttypes.h>
@@ -71,7 +70,7 @@ add_source(struct overlay_set *set, struct overlay_atom *atom, size_t overlay, s
 	if (sources == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of a field");
 	atom->sources = sources;
-	TRY(fragment_data_coverage(set->data, overlay, position, &source.coverage, err));
+	TRY(data_files_coverage(set->files, overlay, position, &source.coverage, err));
 	atom->sources[atom->source_count++] = source;
 	return LANCET_OK;
 }
@@ -80,8 +79,8 @@ add_source(struct overlay_set *set, struct overlay_atom *atom, size_t overlay, s
 static int
 add_overlay(struct overlay_set *set, size_t overlay, size_t *positions, struct lancet_error *err)
 {
-	const struct lancet_overlay *stored = &fragment_data_info(set->data)->overlays[overlay];
-	const struct data_schema *schema = fragment_data_schema(set->data);
+	const struct lancet_overlay *stored = &data_files_info(set->files)->overlays[overlay];
+	const struct data_schema *schema = data_files_schema(set->files);
 
 	for (size_t i = 0; i < set->atom_count; i++)
 		positions[i] = NONE;
@@ -112,7 +111,7 @@ add_overlay(struct overlay_set *set, size_t overlay, size_t *positions, struct l
 static int
 fill(struct overlay_set *set, struct lancet_error *err)
 {
-	size_t overlays = fragment_data_info(set->data)->overlay_count;
+	size_t overlays = data_files_info(set->files)->overlay_count;
 	size_t count = count_atoms(set->root);
 	lancet_autofree size_t *positions = calloc(count, sizeof(*positions));
 
@@ -126,19 +125,19 @@ fill(struct overlay_set *set, struct lancet_error *err)
 }
 
 int
-overlay_set_open(struct fragment_data *data, const struct field *root, struct overlay_set **ret_set,
+overlay_set_open(struct data_files *files, const struct field *root, struct overlay_set **ret_set,
 	struct lancet_error *err)
 {
 	struct overlay_set *set;
 	size_t sources = 0;
 	int rc;
 
-	if (fragment_data_info(data)->overlay_count == 0)
+	if (data_files_info(files)->overlay_count == 0)
 		return LANCET_OK;
 	set = calloc(1, sizeof(*set));
 	if (set == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "overlays of a field");
-	set->data = data;
+	set->files = files;
 	set->root = root;
 	rc = fill(set, err);
 	for (size_t i = 0; rc == LANCET_OK && i < set->atom_count; i++)

@@ -1,8 +1,9 @@
-/* What the two halves of overlay.h share: which overlays there are, and which rows they replace. */
+/* The overlays that concern a top-level field, and which of its rows they replace. Only bitmaps are
+ * looked at here: overlay.h reads the values, and no more of them than a read needs. */
 #ifndef CORE_OVERLAY_SET_H
 #define CORE_OVERLAY_SET_H
 
-#include "overlay.h"
+#include "data_files.h"
 
 #define ROUTE_BASE 0u
 
@@ -26,12 +27,16 @@ struct overlay_atom {
 };
 
 struct overlay_set {
-	struct fragment_data *data; /* borrowed */
+	struct data_files *files; /* borrowed */
 	const struct field *root;
 	struct overlay_atom *atoms;
 	size_t atom_count;
 };
 
+/* *ret_set is NULL when no overlay concerns the field. Opens no file. */
+int overlay_set_open(struct data_files *files, const struct field *root,
+	struct overlay_set **ret_set, struct lancet_error *err);
+void overlay_set_free(struct overlay_set *set);
 /* Decides for every row of the read who has its value; *ret_any: not always the base. */
 int overlay_set_route(struct overlay_set *set, const struct row_range *ranges, size_t count,
 	uint64_t rows, bool *ret_any, struct lancet_error *err);

@@ -1,7 +1,8 @@
 /* Opening a sequence (one walk over the heads of its elements) and reading by row; see sequence.h.
  */
-#include "sequence_parts.h"
+#include "sequence.h"
 
+#include "sequence_parts.h"
 #include "util/macros.h"
 #include "util/pbscan.h"
 

@@ -1,6 +1,7 @@
 /* Rows by value: the way back through a sequence; see sequence.h. */
-#include "sequence_parts.h"
+#include "sequence.h"
 
+#include "sequence_parts.h"
 #include "util/macros.h"
 
 #define BLOCK 2048u /* values decoded at a time */

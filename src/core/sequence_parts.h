@@ -3,9 +3,12 @@
 #ifndef CORE_SEQUENCE_PARTS_H
 #define CORE_SEQUENCE_PARTS_H
 
-#include "sequence.h"
-
 #include <stdatomic.h>
+
+#include "segment.h"
+
+struct sequence_element;
+struct sequence_ops;
 
 #define SEQUENCE_GROUP_MAX 4096u /* encoded bytes of short elements that make one part */
 

@@ -30,7 +30,8 @@ unit_tests += \
 	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
-EXTRA_DIST += tests/unit/lineagefile.h tests/unit/scandata.h
+EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
+	tests/unit/scandata.h tests/unit/scanparts.h
 unit_tests += \
 	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
 	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general

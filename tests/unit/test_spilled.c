@@ -221,18 +221,17 @@ static const struct lineage_spec shared_spec = {
 static void *
 read_rows(void *user)
 {
-	struct opened *opened = user;
 	uint64_t state = (uintptr_t)&state | 1;
 
 	for (unsigned i = 0; i < 300; i++) {
 		struct row_range range = { next_random(&state) % 199000, 1000 };
 		uint64_t values[1000];
 
-		if (spilled_read(opened->spilled, &range, 1, values, NULL) != LANCET_OK)
-			return opened;
+		if (spilled_read(user, &range, 1, values, NULL) != LANCET_OK)
+			return user;
 		for (uint64_t j = 0; j < 1000; j++) {
 			if (values[j] != value_of(&shared_spec, range.first + j))
-				return opened;
+				return user;
 		}
 	}
 	return NULL;
@@ -240,19 +239,24 @@ read_rows(void *user)
 
 START_TEST(many_threads_read_one_column)
 {
-	struct opened opened;
+	struct buf bytes = lineage_file(&shared_spec);
+	struct datafile *file = NULL;
+	struct spilled *spilled = NULL;
 	pthread_t threads[THREADS];
 
-	ck_assert_int_eq(open_spec(&opened, &shared_spec, 0, 200000, true, NULL), LANCET_OK);
+	ck_assert_int_eq(open_bytes(buf_slice(&bytes), &file, NULL), LANCET_OK);
+	ck_assert_int_eq(spilled_open(file, 0, 200000, true, &spilled, NULL), LANCET_OK);
 	for (size_t i = 0; i < THREADS; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_rows, &opened), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_rows, spilled), 0);
 	for (size_t i = 0; i < THREADS; i++) {
-		void *failed = &opened;
+		void *failed = spilled;
 
 		ck_assert_int_eq(pthread_join(threads[i], &failed), 0);
 		ck_assert_ptr_null(failed);
 	}
-	close_spec(&opened);
+	spilled_free(spilled);
+	datafile_unref(file);
+	buf_release(&bytes);
 }
 END_TEST
 
