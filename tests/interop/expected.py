@@ -152,7 +152,7 @@ def _pylance_rows(out, name, fragment, want, deleted):
         if values is None:
             continue
         wanted = want["rows"].get(key)
-        if isinstance(values, Corrupt):
+        if isinstance(values, Exception):
             if not failed(wanted):
                 out.append(f"{name} {key}: pylance reads it, we say {values}")
             continue

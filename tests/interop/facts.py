@@ -9,6 +9,7 @@ import functools
 import uuid as uuids
 from pathlib import Path
 
+import hidden
 import sequences
 from wire import Corrupt, ManifestFile, Message
 
@@ -98,16 +99,16 @@ class Fragment:
 
     @functools.cache
     def lineage(self, what):
-        """A value for each physical row; None for a spilled column; Corrupt when it is broken."""
+        """A value for each physical row; Corrupt when it is broken, OSError when it is lost."""
         placement = self.placement(what)
         try:
             if placement == "inline":
                 decoder = sequences.row_ids if what == "row_ids" else sequences.version_runs
                 return decoder(self.inline_bytes(what), self.rows)
-        except Corrupt as error:
+            if placement == "column":
+                return hidden.values(self.version, self, HIDDEN[what], what == "row_ids")
+        except (Corrupt, OSError) as error:
             return error
-        if placement == "column":
-            return None
         if what == "row_ids":
             return list(self.addresses()) if placement == "address" else \
                 Corrupt("stable row ids without row ids")

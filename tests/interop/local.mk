@@ -10,13 +10,16 @@ EXTRA_DIST += \
 	tests/data/README.md tests/data/corrupt.tar.xz tests/data/encodings.tar.xz tests/data/fixtures.tar.xz \
 	tests/data/fixtures-rust.tar.xz tests/data/fixtures-written.tar.xz \
 	tests/data/make_sample.py tests/data/pack tests/data/sample.lance
+EXTRA_DIST += \
+	tests/interop/hidden.py tests/interop/liblancet.py tests/interop/test_overlays.py \
+	tests/interop/test_scan.py
 
 interop = abs_top_builddir='$(abs_top_builddir)' LANCEFS='$(abs_top_builddir)/lancefs' \
 	LANCET='$(abs_top_builddir)/lancet' READFILE='$(abs_top_builddir)/tests/helpers/readfile' \
 	PYTHONDONTWRITEBYTECODE=1 \
 	$(PYTHON) -m pytest -q -p no:cacheprovider $(INTEROP_FLAGS)
 
-check-interop: lancefs lancet tests/helpers/readfile
+check-interop: lancefs lancet liblancet.la tests/helpers/readfile
 	$(interop) $(srcdir)/tests/interop
 
 # The broken datasets alone: what the build with sanitizers is for.

@@ -24,9 +24,8 @@ from wire import ManifestFile, Message
 ALL = archives.dataset_ids()
 REFUSED = [ident for ident in ALL if dataset(ident).refused()]
 READABLE = [ident for ident in ALL if ident not in REFUSED]
-# Lineage files whose values are in a hidden column, over all datasets, versions and branches: the
-# data file reader isn't there yet, so exactly these answer EOPNOTSUPP. Counted from the
-# references' accounts (spilled_by_accounts below), held against the list in use.
+# Lineage files whose values are in a hidden column, over all datasets, versions and branches,
+# counted from the references' accounts (spilled_by_accounts below): what reading them is tested on.
 SPILLED_FILES = {"fixtures": 722, "fixtures-rust": 435, "fixtures-written": 47}
 
 mount = pytest.mark.mount
@@ -65,7 +64,7 @@ def in_column(meta):
 
 
 def test_spilled_list():
-    """The list of files that may answer EOPNOTSUPP is the references', and no longer or shorter."""
+    """Those that we take for spilled are those that the references do, and as many as ever."""
     counts = dict.fromkeys(archives.GROUPS, 0)
     for ident in ALL:
         data = dataset(ident)
@@ -163,7 +162,7 @@ def test_fragments(mounted):
 @mount
 @each
 def test_lineage(mounted):
-    """Row ids and both versions of every physical row, or EOPNOTSUPP where they are spilled."""
+    """Row ids and both versions of every physical row, wherever they are stored."""
     tree, data = mounted
     for at, facts, _ in lines(data):
         for fragment in facts.fragments:

@@ -15,15 +15,19 @@ import pytest
 import checks
 import facts
 import formats
+import liblancet
 import peer
 import programs
 import snapshot
+import test_scan
 
 SHARED = Path(os.environ.get("LANCEFS_SHARED") or
               Path(__file__).resolve().parents[2].parent / "shared")
 UPSTREAM = SHARED / "fixtures" / "upstream"
 DATASETS = sorted(str(p.parent.relative_to(UPSTREAM)) for p in UPSTREAM.rglob("_versions")) \
     if UPSTREAM.is_dir() else []
+# Published without some or all of their data files.
+NO_DATA = {"dataset_with_fragments", "index_without_created_at"}
 
 
 def test_present():
@@ -101,3 +105,24 @@ def test_by_mount(copied):
         want, got = peer.content(peer.opened(path)), peer.content(peer.opened(place))
         assert peer.differences(got, want) == []
     assert snapshot.changes(before, snapshot.of(path)) == []
+
+
+def check_rows(path, number):
+    """What pylance reads we read alike; what it can't read fails here, too."""
+    ds = peer.opened(path, number)
+    names = [f.name() for f in ds.lance_schema.fields()]
+    theirs = peer.answer(lambda: test_scan.scanned(ds, names))
+    with liblancet.Version(path, number) as version:
+        if theirs[0] == "ok":
+            test_scan.check_rows(version, ds, f"{path.name} {number}")
+        else:
+            with pytest.raises(liblancet.Error):
+                version.table(columns=names)
+    return theirs[0]
+
+
+@pytest.mark.parametrize("copied", DATASETS, indirect=True)
+def test_rows(copied):
+    path, account = copied
+    answers = [check_rows(path, v["version"]) for v in account["versions"]]
+    assert set(answers) == ({"error"} if path.name in NO_DATA else {"ok"})
