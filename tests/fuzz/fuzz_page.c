@@ -25,8 +25,8 @@
 #define FIXED(of)                                                                                  \
 	.kind = FIELD_FIXED_LIST, .dimension = 2, .format = "+w:2", .children = of, .child_count = 1
 
-static struct field words[] = { { TEXT } };
-static struct field bytes[] = { { U8 } };
+static struct field key_values[] = { { TEXT } };
+static struct field vector_items[] = { { U8 } };
 static struct field packed_parts[] = { { U8 }, { TEXT } };
 static struct field list_u32[] = { { LIST(&list_u32[1]) }, { U32, .parent = &list_u32[0] } };
 static struct field list_text[] = { { LIST(&list_text[1]) }, { TEXT, .parent = &list_text[0] } };
@@ -53,9 +53,9 @@ static const struct field u8 = { U8 }, u32 = { U32 }, text = { TEXT },
 			  keyed = { .kind = FIELD_DICTIONARY,
 				  .bits = 8,
 				  .format = "C",
-				  .children = words,
+				  .children = key_values,
 				  .child_count = 1 },
-			  vector = { FIXED(bytes) },
+			  vector = { FIXED(vector_items) },
 			  packed = { .kind = FIELD_STRUCT,
 				  .packed = true,
 				  .format = "+s",
