@@ -126,24 +126,55 @@ gather_fixed(struct array *array, const struct array *from, const uint32_t *indi
 	return LANCET_OK;
 }
 
-/* `place` has SHORT_SIZE bytes more than the values take. */
-static void
-copy_values(struct array *array, const struct array *from, const uint32_t *indices, uint64_t count)
+static inline uint64_t
+load_offset(const uint8_t *offsets, bool wide, uint64_t index)
 {
-	unsigned width = array_offset_width(array);
-	uint8_t *offsets = array->offsets.data + array->offsets.size;
+	uint64_t offset;
+	uint32_t narrow;
+
+	if (wide) {
+		memcpy(&offset, offsets + index * 8, 8);
+		return offset;
+	}
+	memcpy(&narrow, offsets + index * 4, 4);
+	return narrow;
+}
+
+/* Bytes of all the values together. */
+static inline uint64_t
+sum_sizes(const struct array *from, bool wide, const uint32_t *indices, uint64_t count)
+{
+	const uint8_t *offsets = from->offsets.data;
+	uint64_t size = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		size += load_offset(offsets, wide, (uint64_t)indices[i] + 1) -
+			load_offset(offsets, wide, indices[i]);
+	return size;
+}
+
+/* There are SHORT_SIZE bytes of room behind the values. */
+static inline void
+copy_values(struct array *array, const struct array *from, bool wide, const uint32_t *indices,
+	uint64_t count)
+{
+	const unsigned width = wide ? 8 : 4;
+	const uint8_t *offsets = from->offsets.data, *bytes = from->data.data;
+	const uint64_t short_end =
+		from->data.size < SHORT_SIZE ? 0 : from->data.size - SHORT_SIZE + 1;
+	uint8_t *ends = array->offsets.data + array->offsets.size, *place = array->data.data;
 	uint64_t end = array->data.size;
 
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t start = array_offset(from, indices[i]);
-		uint64_t size = array_offset(from, (uint64_t)indices[i] + 1) - start;
+		uint64_t start = load_offset(offsets, wide, indices[i]);
+		uint64_t size = load_offset(offsets, wide, (uint64_t)indices[i] + 1) - start;
 
-		if (size <= SHORT_SIZE && from->data.size - start >= SHORT_SIZE)
-			memcpy(array->data.data + end, from->data.data + start, SHORT_SIZE);
+		if (size <= SHORT_SIZE && start < short_end)
+			memcpy(place + end, bytes + start, SHORT_SIZE);
 		else if (size > 0)
-			memcpy(array->data.data + end, from->data.data + start, (size_t)size);
+			memcpy(place + end, bytes + start, (size_t)size);
 		end += size;
-		memcpy(offsets + i * width, &end, width);
+		memcpy(ends + i * width, &end, width);
 	}
 	array->offsets.size += (size_t)(count * width);
 	array->data.size = (size_t)end;
@@ -153,23 +184,22 @@ static int
 gather_variable(struct array *array, const struct array *from, const uint32_t *indices,
 	uint64_t count, struct lancet_error *err)
 {
-	uint64_t max = array->field->large ? INT64_MAX : INT32_MAX;
-	uint64_t size = 0;
+	bool wide = array->field->large;
+	uint64_t max = wide ? INT64_MAX : INT32_MAX;
+	uint64_t size = wide ? sum_sizes(from, true, indices, count)
+			     : sum_sizes(from, false, indices, count);
 
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t index = indices[i];
-
-		if (__builtin_add_overflow(
-			    size, array_offset(from, index + 1) - array_offset(from, index), &size))
-			size = UINT64_MAX / 2;
-	}
+	assert(wide == from->field->large);
 	if (size > max || array->data.size > max - size)
 		return lancet_fail(err, LANCET_LIMIT,
 			"more than 2 GiB of values with 32-bit offsets: ask for fewer rows");
-	TRY(array_grow(array, &array->offsets, times(count, array_offset_width(array)), err));
+	TRY(array_grow(array, &array->offsets, times(count, wide ? 8 : 4), err));
 	TRY(array_grow(array, &array->data, size + SHORT_SIZE, err));
 	TRY(array_lengthen(array, count, true, err));
-	copy_values(array, from, indices, count);
+	if (wide)
+		copy_values(array, from, true, indices, count);
+	else
+		copy_values(array, from, false, indices, count);
 	return LANCET_OK;
 }
 

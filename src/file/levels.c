@@ -188,20 +188,29 @@ walk_array(const struct walk *walk)
 	return walk->layer == 0 ? &walk->out->leaf : &walk->out->nests[walk->layer - 1];
 }
 
-/* Bits of the entries with a slot only: 1 where the level is up to base. */
+/* Bytes of 0 or 1 for the entries with a slot only: 1 where the level is up to base. One byte more
+ * is written. */
 static uint64_t
-visible_bitmap(const struct walk *walk, uint8_t *bitmap)
+visible_flags(const struct walk *walk, uint8_t *flags)
 {
+	const uint16_t base = (uint16_t)walk->base, limit = (uint16_t)walk->limit;
+	const uint16_t *def = walk->def;
 	uint64_t count = 0;
-	unsigned bits = 0;
 
 	for (uint64_t i = 0; i < walk->count; i++) {
-		bits |= (unsigned)(walk->def[i] <= walk->base) << (count & 7);
-		bitmap[count >> 3] = (uint8_t)bits;
-		count += walk->def[i] <= walk->limit;
-		bits = (count & 7) == 0 ? 0 : bits;
+		flags[count] = def[i] <= base;
+		count += def[i] <= limit;
 	}
 	return count;
+}
+
+/* Flags to a bitmap in place: the bits overtake no flag. There is room for 7 flags more. */
+static void
+flags_to_bits(uint8_t *flags, uint64_t count)
+{
+	memset(flags + count, 0, (8 - count % 8) % 8);
+	for (uint64_t i = 0; i < count; i += 8)
+		flags[i / 8] = gather_bits(flags + i);
 }
 
 /* Validity of an item layer. The slots of the leaf are there already, those above are added. */
@@ -219,12 +228,14 @@ walk_items(struct walk *walk, bool nullable)
 		return walk->layer == 0 ? LANCET_OK : array_extend(array, count, walk->err);
 	}
 	bits->size = 0;
-	if (!buf_reserve(bits, (size_t)count / 8 + 2))
+	if (!buf_reserve(bits, (size_t)count + 8))
 		return buf_check(bits, "validity", walk->err);
-	if (all)
+	if (all) {
 		levels_bitmap(walk->def, count, (uint16_t)walk->base, bits->data);
-	else
-		count = visible_bitmap(walk, bits->data);
+	} else {
+		count = visible_flags(walk, bits->data);
+		flags_to_bits(bits->data, count);
+	}
 	if (walk->layer > 0)
 		TRY(array_extend(array, count, walk->err));
 	return array_set_validity(array, count, bits->data, 0, walk->err);
@@ -267,52 +278,64 @@ struct lists {
 	bool bad;
 };
 
-/* All entries are items: only where lists begin is of interest. */
-static void
-begin_lists(const struct walk *walk, struct lists *lists)
+/* Where lists begin, as bounds of their own for now. One place more is written. */
+static uint64_t
+find_lists(const struct walk *walk, uint32_t *bounds)
 {
+	const uint16_t *rep = walk->rep;
 	uint64_t count = 0;
 
 	for (uint64_t i = 0; i < walk->count; i++) {
-		uint16_t rep = walk->rep[i];
-
-		lists->bounds[count] = (uint32_t)i;
-		lists->rep[count] = (uint16_t)(rep - 1);
-		count += rep != 0;
+		bounds[count] = (uint32_t)i;
+		count += rep[i] != 0;
 	}
-	lists->bounds[count] = (uint32_t)walk->count;
+	bounds[count] = (uint32_t)walk->count;
+	return count;
+}
+
+/* All entries are items. What is left of the entries may be written over them. */
+static void
+take_full_lists(const struct walk *walk, struct lists *lists)
+{
+	uint64_t count = find_lists(walk, lists->bounds);
+
+	lists->bad = walk->count > 0 && walk->rep[0] == 0; /* before rep, which may be the same */
+	for (uint64_t i = 0; i < count; i++)
+		lists->rep[i] = (uint16_t)(walk->rep[lists->bounds[i]] - 1);
 	lists->count = lists->left = count;
 }
 
+/* What begins a list is an item of it, or says that it is null or empty, or absent: then nothing of
+ * it may follow. All entries that begin none have to be items, which their number tells. */
 static void
-walk_entries(const struct walk *walk, const struct layer_kind *kind, unsigned visible,
+take_lists(const struct walk *walk, const struct layer_kind *kind, unsigned visible,
 	struct lists *lists)
 {
+	const uint64_t begin = find_lists(walk, lists->bounds);
 	const unsigned base = walk->base;
 	const unsigned empty = kind->empty == 0 ? 0 : base + kind->empty;
-	uint64_t count = 0, left = 0;
-	uint32_t items = 0;
-	bool open = false, bad = false;
+	const uint64_t items = levels_count_up_to(walk->def, walk->count, (uint16_t)base);
+	uint64_t count = 0;
+	uint32_t none = 0; /* lists without items so far */
+	bool bad = walk->count > 0 && walk->rep[0] == 0;
 
-	for (uint64_t i = 0; i < walk->count; i++) {
-		unsigned rep = walk->rep[i], def = walk->def[i];
-		bool begins = rep != 0;
-		bool item = def <= base; /* else the list is null or empty, or absent */
+	for (uint64_t i = 0; i < begin; i++) {
+		uint32_t at = lists->bounds[i];
+		unsigned def = walk->def[at];
+		bool item = def <= base;
 
-		bad |= !begins && (!item || !open);
-		open = begins ? item : open;
-		lists->rep[left] = (uint16_t)(rep - 1);
-		lists->def[left] = (uint16_t)def;
-		left += begins;
-		lists->bounds[count] = items;
+		bad |= !item && lists->bounds[i + 1] != at + 1;
+		lists->rep[i] = (uint16_t)(walk->rep[at] - 1);
+		lists->def[i] = (uint16_t)def;
+		lists->bounds[count] = at - none;
 		lists->valid[count] = item || def == empty;
-		count += begins && def <= visible;
-		items += item;
+		count += def <= visible;
+		none += !item;
 	}
-	lists->bounds[count] = items;
+	lists->bounds[count] = (uint32_t)walk->count - none;
 	lists->count = count;
-	lists->left = left;
-	lists->bad = bad;
+	lists->left = begin;
+	lists->bad = bad || items != walk->count - none;
 }
 
 /* Room for all of the entries, behind which nothing is written: one more place each, as the loops
@@ -340,17 +363,6 @@ lists_init(const struct walk *walk, struct lists *lists)
 	return LANCET_OK;
 }
 
-static int
-set_lists_valid(struct array *array, struct lists *lists, struct lancet_error *err)
-{
-	uint8_t *bitmap = lists->valid;
-
-	memset(lists->valid + lists->count, 0, (8 - lists->count % 8) % 8);
-	for (uint64_t i = 0; i < lists->count; i += 8) /* the bits overtake no flag */
-		bitmap[i / 8] = gather_bits(lists->valid + i);
-	return array_set_validity(array, lists->count, bitmap, 0, err);
-}
-
 /* Definition levels further out that still let a list of this layer exist, as a null one. */
 static unsigned
 list_visible_max(const struct walk *walk, const struct layer_kind *kind)
@@ -376,14 +388,16 @@ walk_lists(struct walk *walk, const struct layer_kind *kind)
 
 	TRY(lists_init(walk, &lists));
 	if (walk->def == NULL)
-		begin_lists(walk, &lists);
+		take_full_lists(walk, &lists);
 	else
-		walk_entries(walk, kind, visible, &lists);
+		take_lists(walk, kind, visible, &lists);
 	if (lists.bad)
 		return lancet_fail(walk->err, LANCET_CORRUPT, "levels: an item outside of a list");
 	TRY(array_append_lists(array, lists.bounds, lists.count, walk->err));
-	if (walk->def != NULL && visible > walk->base)
-		TRY(set_lists_valid(array, &lists, walk->err));
+	if (walk->def != NULL && visible > walk->base) {
+		flags_to_bits(lists.valid, lists.count);
+		TRY(array_set_validity(array, lists.count, lists.valid, 0, walk->err));
+	}
 	walk->rep = lists.rep;
 	walk->def = walk->def == NULL ? NULL : lists.def;
 	walk->count = lists.left;

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "util/bits.h"
 #include "util/macros.h"
 
 struct nested_leaf {
@@ -190,16 +189,40 @@ swap_places(const struct nested_reader *nested, const struct nested_leaf *leaf,
 	}
 }
 
+/* Bits [first, first + count) of a bitmap, count <= 64; a bitmap of no bytes is all ones. */
+static uint64_t
+take_bits(const struct buf *bitmap, uint64_t first, uint64_t count)
+{
+	uint64_t ones = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+	uint64_t low = 0, high = 0;
+	size_t at = (size_t)(first / 8);
+	unsigned shift = first % 8;
+
+	if (bitmap->size == 0)
+		return ones;
+	memcpy(&low, bitmap->data + at, bitmap->size - at < 8 ? bitmap->size - at : 8);
+	if (shift > 0 && bitmap->size - at > 8)
+		high = (uint64_t)bitmap->data[at + 8] << (64 - shift);
+	return (low >> shift | high) & ones;
+}
+
 static bool
 same_validity(const struct array *a, uint64_t first, const struct array *b)
 {
-	for (uint64_t i = 0; (a->null_count > 0 || b->null_count > 0) && i < b->length; i++) {
-		if (array_is_valid(a, first + i) != array_is_valid(b, i))
-			return false;
+	bool same = true;
+
+	if (a->null_count == 0 && b->null_count == 0)
+		return true;
+	for (uint64_t i = 0; i < b->length; i += 64) {
+		uint64_t count = b->length - i < 64 ? b->length - i : 64;
+
+		same &= take_bits(&a->validity, first + i, count) ==
+			take_bits(&b->validity, i, count);
 	}
-	return true;
+	return same;
 }
 
+/* Lists of the same lengths have offsets that differ by the same. */
 static bool
 same_lists(const struct array *a, uint64_t first, const struct array *b)
 {
@@ -209,7 +232,17 @@ same_lists(const struct array *a, uint64_t first, const struct array *b)
 	if (a->field->kind != FIELD_LIST && a->field->kind != FIELD_MAP)
 		return true;
 	shift = array_offset(a, first);
-	for (uint64_t i = 1; i <= b->length; i++)
+	if (!a->field->large) {
+		for (uint64_t i = 0; i <= b->length; i++) {
+			uint32_t x, y;
+
+			memcpy(&x, a->offsets.data + (first + i) * 4, 4);
+			memcpy(&y, b->offsets.data + i * 4, 4);
+			same &= x - (uint32_t)shift == y;
+		}
+		return same;
+	}
+	for (uint64_t i = 0; i <= b->length; i++)
 		same &= array_offset(a, first + i) - shift == array_offset(b, i);
 	return same;
 }

@@ -101,13 +101,28 @@ clear_nulls(uint32_t *wide, uint64_t count, const uint8_t *validity)
 {
 	uint32_t max = 0;
 
-	if (validity != NULL) {
-		for (uint64_t i = 0; i < count; i++)
-			wide[i] &= 0 - (uint32_t)bits_get(validity, i);
+	for (uint64_t i = 0; validity != NULL && i < count; i += 8) {
+		unsigned bits = validity[i / 8];
+
+		if (bits == 0xff)
+			continue;
+		for (uint64_t j = i; j < i + 8 && j < count; j++, bits >>= 1)
+			wide[j] &= 0 - (uint32_t)(bits & 1);
 	}
 	for (uint64_t i = 0; i < count; i++)
 		max = wide[i] > max ? wide[i] : max;
 	return max;
+}
+
+/* The first values of an array that has none: its dictionary becomes that of the page, if the keys
+ * have room for it and most of it will be used. */
+static bool
+can_adopt(const struct array *items, uint64_t count, const struct array *out)
+{
+	unsigned bits = out->field->bits - (out->field->is_signed ? 1 : 0);
+
+	return out->children[0].length == 0 && out->lookup == NULL && items->length <= count &&
+	       items->length - 1 <= (bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
 /* Item numbers to keys of `out`. */
@@ -134,15 +149,27 @@ translate(const struct array *items, uint32_t *wide, uint64_t count, uint32_t *t
 lancet_hot static void
 narrow(const uint32_t *wide, unsigned width, uint64_t count, uint8_t *place)
 {
-	if (width == 1) {
+	switch (width) {
+	case 1:
 		for (uint64_t i = 0; i < count; i++)
 			place[i] = (uint8_t)wide[i];
-		return;
-	}
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t key = wide[i];
+		break;
+	case 2:
+		for (uint64_t i = 0; i < count; i++) {
+			uint16_t key = (uint16_t)wide[i];
 
-		memcpy(place + i * width, &key, width);
+			memcpy(place + i * 2, &key, 2);
+		}
+		break;
+	case 4:
+		memcpy(place, wide, (size_t)count * 4);
+		break;
+	default:
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t key = wide[i];
+
+			memcpy(place + i * 8, &key, 8);
+		}
 	}
 }
 
@@ -158,7 +185,9 @@ append_keys(struct page_reader *reader, const struct array *items, uint32_t *wid
 
 	if (table == NULL)
 		return lancet_fail(err, LANCET_LIMIT, "too many buffers in use");
-	if (!buf_reserve(table, (size_t)items->length * sizeof(uint32_t)))
+	if (can_adopt(items, count, out))
+		rc = array_append_range(&out->children[0], items, 0, items->length, err);
+	else if (!buf_reserve(table, (size_t)items->length * sizeof(uint32_t)))
 		rc = buf_check(table, "keys", err);
 	else
 		rc = translate(items, wide, count, (uint32_t *)table->data, out, err);
