@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += libfile.la
 libfile_la_SOURCES = src/file/array.h src/file/codec.h \
 	src/file/datafile.h src/file/field.h src/file/layout.h src/file/levels.h \
 	src/file/reader.h src/file/scratch.h
-libfile_la_SOURCES += src/file/array.c src/file/array_dictionary.c src/file/array_dictionary.h \
+libfile_la_SOURCES += src/file/array_append.c src/file/array_dictionary.c src/file/array_dictionary.h \
 	src/file/array_grow.h src/file/array_range.c src/file/array_variable.c src/file/scratch.c
 libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_links.h \
 	src/file/field_logical.c src/file/field_logical.h src/file/field_metadata.c \
@@ -16,13 +16,13 @@ libfile_la_SOURCES += src/file/array_bulk.c src/file/bitpack_inline.c \
 	src/file/column_describe.c src/file/constant.c src/file/constant_value.c \
 	src/file/constant_value.h src/file/decompress.c src/file/decompress.h src/file/delta.c \
 	src/file/dictionary.c src/file/encodings.h src/file/fastlanes.c src/file/fastlanes.h \
-	src/file/fixed_list.c src/file/flat.c src/file/fsst.c src/file/fsst.h src/file/fullzip.c \
+	src/file/fixed_list.c src/file/flat.c src/file/fsst.c src/file/fsst.h src/file/fullzip_open.c \
 	src/file/fullzip.h src/file/fullzip_decode.c src/file/fullzip_page.h src/file/general.c \
-	src/file/general.h src/file/indexed.c src/file/indexed.h src/file/layout.c \
+	src/file/general.h src/file/indexed.c src/file/indexed.h src/file/page_reader.c \
 	src/file/layout_blob.c src/file/layout_cases.h src/file/layout_constant.c \
 	src/file/layout_fullzip.c src/file/layout_miniblock.c src/file/layout_sparse.c \
 	src/file/layout_sparse.h src/file/leaf_out.c src/file/leaf_reader.c src/file/legacy_page.c \
-	src/file/legacy_page.h src/file/legacy_reader.c src/file/levels.c src/file/miniblock.c \
+	src/file/legacy_page.h src/file/legacy_reader.c src/file/levels.c src/file/miniblock_open.c \
 	src/file/miniblock.h src/file/miniblock_chunk.c src/file/miniblock_chunk.h \
 	src/file/miniblock_read.c src/file/nested_reader.c src/file/number_rle.c \
 	src/file/number_run.c src/file/number_run.h src/file/packed_struct.c \
