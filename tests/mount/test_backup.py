@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 
-from mountlib import (ROOT, USER, Mount, Skip, case, check, current_version, equal, main, need,
-                      place, read, regular_files, run, sample, succeed, take_away, wait_for)
+from mountlib import (COMPUTED, ROOT, USER, Mount, Skip, case, check, current_version, equal, main,
+                      need, place, read, regular_files, run, sample, succeed, take_away, wait_for)
 
 OPTIONS = ("allow_other",) if ROOT else ()
 
@@ -59,7 +59,10 @@ def rsync_twice():
             for more in ("-ai", "-aic"):
                 again = succeed(["rsync", more, f"{mount.point}/{path}/", copy], user=True)
                 equal(again, "", f"rsync {more} of {path} again")
-            succeed(["diff", "-r", mount.point / path, copy])
+            succeed(["diff", "-r", *[f"--exclude={name}" for name in COMPUTED],
+                     mount.point / path, copy])
+            sizes = {p.stat().st_size for p in copy.rglob("*") if p.name in COMPUTED}
+            check(sizes <= {0}, f"what is computed has no size to copy by: {sizes}")
 
 
 @case()
