@@ -70,6 +70,7 @@ struct v20_page {
 	struct datafile *file; /* for global buffers; NULL: there are none */
 	const struct page *page;
 	struct scratch *scratch;
+	size_t values_max, inflated_max; /* bytes that one node may keep; may be lowered */
 	struct arena arena;
 	struct v20_node root;
 	struct v20_work *works;

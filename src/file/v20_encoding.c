@@ -12,6 +12,11 @@
 #include "util/pbunpack.h"
 #include "v20_node.h"
 
+/* What one node may keep: the offsets of one read, or a dictionary; a decompressed buffer. Pages
+ * are of 8 to 32 MiB, unless a single batch was larger. */
+#define VALUES_MAX   ((size_t)256 << 20)
+#define INFLATED_MAX ((size_t)1 << 30)
+
 const struct v20_encoding *const v20_encodings[] = {
 	&v20_flat,
 	&v20_nullable,
@@ -152,7 +157,14 @@ v20_page_open(struct v20_page *opened, struct source *src, struct datafile *file
 {
 	int rc;
 
-	*opened = (struct v20_page){ .src = src, .file = file, .page = page, .scratch = scratch };
+	*opened = (struct v20_page){
+		.src = src,
+		.file = file,
+		.page = page,
+		.scratch = scratch,
+		.values_max = VALUES_MAX,
+		.inflated_max = INFLATED_MAX,
+	};
 	rc = open_root(page, &opened->arena, &opened->root, err);
 	if (rc == LANCET_OK)
 		rc = bind_node(opened, &opened->root, field, page->length, err);

@@ -8,11 +8,6 @@
 
 typedef Lance__Encodings__ArrayEncoding v20_message;
 
-/* What one node may keep: the offsets of one read, or a dictionary; a decompressed buffer. Pages
- * are of 8 to 32 MiB, unless a single batch was larger. */
-#define V20_VALUES_MAX   ((size_t)256 << 20)
-#define V20_INFLATED_MAX ((size_t)1 << 30)
-
 /* Opens a message; `depth` is that of the node itself. */
 int v20_open(struct slice message, struct arena *arena, unsigned depth, struct v20_node *node,
 	struct lancet_error *err);

@@ -37,7 +37,6 @@ v20_work(struct v20_page *page, struct v20_node *node, struct lancet_error *err)
 
 	if (work == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "page");
-	work->budget.limit = V20_VALUES_MAX;
 	work->next = page->works;
 	page->works = work;
 	node->work = work;
@@ -60,6 +59,7 @@ v20_read_values(struct v20_page *page, struct v20_node *node, struct v20_node *f
 {
 	struct array *values = &node->work->values;
 
+	node->work->budget.limit = page->values_max;
 	if (values->field == NULL)
 		TRY(array_init(values, from->field, &node->work->budget, err));
 	array_reset(values);
@@ -76,6 +76,7 @@ v20_read_items(struct v20_page *page, struct v20_node *node, struct v20_node *fr
 
 	if (work->has_items)
 		return LANCET_OK;
+	work->budget.limit = page->values_max;
 	if (work->items.field == NULL)
 		TRY(array_init(&work->items, from->field, &work->budget, err));
 	array_reset(&work->items);
@@ -161,7 +162,7 @@ inflate(struct v20_page *page, struct v20_node *node, struct buf *packed, struct
 	TRY(v20_fetch(page, node, 0, node->place.size, packed->data, err));
 	into->size = 0;
 	return decompress(node->scheme == V20_ZSTD ? DECOMPRESS_ZSTD : DECOMPRESS_LZ4,
-		buf_slice(packed), V20_INFLATED_MAX, page->scratch, into, err);
+		buf_slice(packed), page->inflated_max, page->scratch, into, err);
 }
 
 int

@@ -12,6 +12,8 @@ fuzz_targets += tests/fuzz/fuzz_enc_flat tests/fuzz/fuzz_enc_variable \
 	tests/fuzz/fuzz_enc_fixed_size_list tests/fuzz/fuzz_enc_packed_struct \
 	tests/fuzz/fuzz_enc_variable_packed_struct tests/fuzz/fuzz_enc_range tests/fuzz/fuzz_enc_delta
 fuzz_targets += tests/fuzz/fuzz_page
+fuzz_targets += tests/fuzz/fuzz_legacy tests/fuzz/fuzz_v20
+fuzz_targets += tests/fuzz/fuzz_json
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -91,6 +93,12 @@ tests_fuzz_fuzz_enc_delta_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CASE=DELTA
 tests_fuzz_fuzz_enc_delta_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_page_SOURCES = tests/fuzz/fuzz_page.c $(fuzz_driver)
 tests_fuzz_fuzz_page_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_legacy_SOURCES = tests/fuzz/fuzz_legacy.c $(fuzz_driver)
+tests_fuzz_fuzz_legacy_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_v20_SOURCES = tests/fuzz/fuzz_v20.c $(fuzz_driver)
+tests_fuzz_fuzz_v20_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_driver)
+tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
