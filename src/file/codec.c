@@ -125,6 +125,28 @@ codec_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t 
 	return check_decoded(codec, count, length, decoded, scratch, out, err);
 }
 
+bool
+codec_has_parts(const struct codec *codec)
+{
+	return codec->encoding->decode_part != NULL &&
+	       (codec->inner == NULL || codec_has_parts(codec->inner));
+}
+
+int
+codec_decode_part(const struct codec *codec, struct codec_buffers *in, uint64_t count,
+	uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+	struct lancet_error *err)
+{
+	uint64_t length = out->length, decoded = scratch->decoded;
+
+	assert(codec->place == CODEC_MINI && first <= count && part <= count - first);
+	if (codec->buffers > in->count - in->taken)
+		return lancet_fail(err, LANCET_CORRUPT, "%s: %zu buffers, %u needed",
+			codec->encoding->name, in->count - in->taken, codec->buffers);
+	TRY(codec->encoding->decode_part(codec, in, count, first, part, scratch, out, err));
+	return check_decoded(codec, part, length, decoded, scratch, out, err);
+}
+
 int
 codec_decode_block(const struct codec *codec, struct slice in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err)

@@ -59,6 +59,11 @@ struct encoding {
 		struct scratch *scratch, struct array *out, struct lancet_error *err);
 	int (*decode_values)(const struct codec *codec, const struct slice *values, size_t count,
 		struct scratch *scratch, struct array *out, struct lancet_error *err);
+	/* Of a mini-block, values [first, first + part) alone, where that is cheaper than all; else
+	 * NULL. */
+	int (*decode_part)(const struct codec *codec, struct codec_buffers *in, uint64_t count,
+		uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+		struct lancet_error *err);
 };
 
 /* Decodes one level of a message into the arena. CORRUPT: not decodable, or no case that is known.
@@ -76,6 +81,12 @@ int codec_open(struct slice message, enum codec_place place, enum file_version v
 	struct lancet_error *err);
 int codec_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err);
+/* Whether the codec and those inside can decode a part of a mini-block. */
+bool codec_has_parts(const struct codec *codec);
+/* Values [first, first + part) of those `count`; the codec has parts. */
+int codec_decode_part(const struct codec *codec, struct codec_buffers *in, uint64_t count,
+	uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+	struct lancet_error *err);
 int codec_decode_block(const struct codec *codec, struct slice in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err);
 int codec_decode_values(const struct codec *codec, const struct slice *values, size_t count,

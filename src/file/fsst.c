@@ -331,6 +331,22 @@ fsst_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t c
 }
 
 static int
+fsst_decode_part(const struct codec *codec, struct codec_buffers *in, uint64_t count,
+	uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+	struct lancet_error *err)
+{
+	struct array compressed;
+	int rc;
+
+	TRY(start_compressed(&compressed, out, err));
+	rc = codec_decode_part(codec->inner, in, count, first, part, scratch, &compressed, err);
+	if (rc == LANCET_OK)
+		rc = fsst_append(codec->state, &compressed, out, err);
+	array_release(&compressed);
+	return rc;
+}
+
+static int
 fsst_decode_values(const struct codec *codec, const struct slice *values, size_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err)
 {
@@ -351,5 +367,6 @@ const struct encoding encoding_fsst = {
 	.places = CODEC_MINI | CODEC_VARIABLE,
 	.open = fsst_open,
 	.decode_mini = fsst_decode_mini,
+	.decode_part = fsst_decode_part,
 	.decode_values = fsst_decode_values,
 };

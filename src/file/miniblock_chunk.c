@@ -98,6 +98,16 @@ chunk_decode_values(const struct miniblock *miniblock, const struct chunk *chunk
 	return codec_decode_mini(miniblock->values, &in, chunk->slots, scratch, out, err);
 }
 
+int
+chunk_decode_part(const struct miniblock *miniblock, const struct chunk *chunk, uint64_t first,
+	uint64_t part, struct scratch *scratch, struct array *out, struct lancet_error *err)
+{
+	struct codec_buffers in = { .buffers = chunk->values, .count = miniblock->buffers };
+
+	return codec_decode_part(
+		miniblock->values, &in, chunk->slots, first, part, scratch, out, err);
+}
+
 /* The last `entries` levels of an array. */
 static const uint16_t *
 tail(const struct array *levels, uint64_t entries)

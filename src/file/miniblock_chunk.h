@@ -39,6 +39,9 @@ int chunk_parse(const struct miniblock *miniblock, uint64_t index, struct slice 
 	struct scratch *scratch, struct chunk *ret_chunk, struct lancet_error *err);
 int chunk_decode_values(const struct miniblock *miniblock, const struct chunk *chunk,
 	struct scratch *scratch, struct array *out, struct lancet_error *err);
+/* Values [first, first + part) of the chunk; only if codec_has_parts. */
+int chunk_decode_part(const struct miniblock *miniblock, const struct chunk *chunk, uint64_t first,
+	uint64_t part, struct scratch *scratch, struct array *out, struct lancet_error *err);
 /* Appends the levels to rep and def, which are NULL or arrays of field_unsigned(16), and checks
  * that they are the chunk's: as many slots and rows as the page says. */
 int chunk_decode_levels(const struct miniblock *miniblock, const struct layers *layers,

@@ -205,9 +205,10 @@ move_to_row(
 }
 
 static int
-append_part(struct reading *reading, const struct place *from, const struct place *to)
+append_part(struct reading *reading, const struct chunk *chunk, const struct place *from,
+	const struct place *to)
 {
-	uint64_t entries = to->entry - from->entry;
+	uint64_t entries = to->entry - from->entry, slots = to->slot - from->slot;
 
 	if (reading->miniblock->rep != NULL)
 		TRY(array_append_range(
@@ -215,8 +216,10 @@ append_part(struct reading *reading, const struct place *from, const struct plac
 	if (reading->miniblock->def != NULL)
 		TRY(array_append_range(
 			&reading->def, &reading->part_def, from->entry, entries, reading->err));
-	return array_append_range(
-		reading->target, &reading->part, from->slot, to->slot - from->slot, reading->err);
+	if (codec_has_parts(reading->miniblock->values))
+		return chunk_decode_part(reading->miniblock, chunk, from->slot, slots,
+			reading->reader->scratch, reading->target, reading->err);
+	return array_append_range(reading->target, &reading->part, from->slot, slots, reading->err);
 }
 
 static int
@@ -232,7 +235,8 @@ decode_part(struct reading *reading, const struct chunk *chunk)
 	array_reset(&reading->part_def);
 	TRY(chunk_decode_levels(miniblock, &reading->reader->layers, chunk, scratch,
 		&reading->part_rep, &reading->part_def, reading->err));
-	TRY(chunk_decode_values(miniblock, chunk, scratch, &reading->part, reading->err));
+	if (!codec_has_parts(miniblock->values))
+		TRY(chunk_decode_values(miniblock, chunk, scratch, &reading->part, reading->err));
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct row_range *range = &reading->ranges[i];
 
@@ -243,7 +247,7 @@ decode_part(struct reading *reading, const struct chunk *chunk)
 			move_to_row(reading, chunk, &from, range->first - first_row);
 		to = from;
 		move_to_row(reading, chunk, &to, range_end(range) - first_row);
-		TRY(append_part(reading, &from, &to));
+		TRY(append_part(reading, chunk, &from, &to));
 		if (passes_chunk(miniblock, chunk->index, range_end(range)))
 			break;
 	}

@@ -109,7 +109,8 @@ find_offsets(struct slice in, size_t at, unsigned width, uint64_t count, uint64_
 
 static int
 decode_packed_offsets(const struct codec *codec, struct codec_buffers *in, uint64_t count,
-	struct scratch *scratch, struct array *out, struct lancet_error *err)
+	uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+	struct lancet_error *err)
 {
 	const struct packed_offsets *packed = codec->state;
 	bool large = out->field->large;
@@ -131,27 +132,40 @@ decode_packed_offsets(const struct codec *codec, struct codec_buffers *in, uint6
 			"variable: the first offset is %" PRIu64 ", 0 expected",
 			array_unsigned(&offsets, 0));
 	if (rc == LANCET_OK)
-		rc = array_append_offsets(out, offsets.data.data, 8, count, bytes, err);
+		rc = array_append_offsets(out, offsets.data.data + first * 8, 8, part, bytes, err);
 	array_release(&offsets);
 	return rc;
+}
+
+static int
+variable_decode_part(const struct codec *codec, struct codec_buffers *in, uint64_t count,
+	uint64_t first, uint64_t part, struct scratch *scratch, struct array *out,
+	struct lancet_error *err)
+{
+	unsigned width = (unsigned)codec->parameter / 8;
+	struct slice buffer;
+	const uint8_t *offsets;
+	uint64_t start;
+
+	if (codec->state != NULL)
+		return decode_packed_offsets(codec, in, count, first, part, scratch, out, err);
+	buffer = in->buffers[in->taken++];
+	TRY(check_type(codec->parameter, out, err));
+	if (count == 0)
+		return LANCET_OK;
+	TRY(find_offsets(buffer, 0, width, count, (count + 1) * width, &offsets, err));
+	offsets += first * width;
+	start = width == 4 ? load_u32(offsets) : load_u64(offsets);
+	if (start < (count + 1) * width) /* those in between were not looked at */
+		return lancet_fail(err, LANCET_CORRUPT, "variable: offsets of values descend");
+	return array_append_offsets(out, offsets, width, part, buffer, err);
 }
 
 static int
 variable_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err)
 {
-	unsigned width = (unsigned)codec->parameter / 8;
-	struct slice buffer;
-	const uint8_t *offsets;
-
-	if (codec->state != NULL)
-		return decode_packed_offsets(codec, in, count, scratch, out, err);
-	buffer = in->buffers[in->taken++];
-	TRY(check_type(codec->parameter, out, err));
-	if (count == 0)
-		return LANCET_OK;
-	TRY(find_offsets(buffer, 0, width, count, (count + 1) * width, &offsets, err));
-	return array_append_offsets(out, offsets, width, count, buffer, err);
+	return variable_decode_part(codec, in, count, 0, count, scratch, out, err);
 }
 
 /* What is in front of the offsets of a block, and where bytes start. */
@@ -229,6 +243,7 @@ const struct encoding encoding_variable = {
 	.places = CODEC_MINI | CODEC_BLOCK | CODEC_VARIABLE,
 	.open = variable_open,
 	.decode_mini = variable_decode_mini,
+	.decode_part = variable_decode_part,
 	.decode_block = variable_decode_block,
 	.decode_values = variable_decode_values,
 };

@@ -76,6 +76,11 @@ static const struct page_row pages[] = {
 		{ "20000000", "0100 0200 04000000 0100 fefefefefefe 01000000 fefefefe",
 			"20000000 0c000000 00000000" },
 		0, "-" },
+	{ "text, of which parts are decoded alone", 2, &text, 3,
+		"0a19 12" FLAT16 " 1a" TEXT_BLOCK " 320103 3801 4803 5001",
+		{ "40000000", "0300 0600 16000000 0000 0100 0000 fefe"
+			      "10000000 12000000 12000000 15000000 6869 616263 48 fefe" },
+		0, "'hi' - 'abc'" },
 	{ "no rows", 2, &u64, 0, "0a0d 1a" FLAT64 " 320101 3801 5001", { "", "" }, 0, "" },
 
 	{ "16-bit words in 2.2", 2, &u64, 3, "0a0d 1a" FLAT64 " 320101 3801 4803",
@@ -160,6 +165,26 @@ static const struct page_row pages[] = {
 	{ "no levels in 2.3", 3, &u64, 3, "0a05 0a030a0101 120c 0a0a 0a" FLAT64 " 2801 3003",
 		{ "30000000", CHUNK_3 }, LANCET_CORRUPT, "without levels" },
 };
+
+/* A value that would begin among the offsets, which nobody sees who looks at it alone. */
+START_TEST(parts_of_text_stay_behind_the_offsets)
+{
+	const struct row_range second = { 1, 1 };
+	struct buf buffers[2] = { page_hex("30000000"),
+		page_hex("0000 15000000 fefe 10000000 04000000 12000000 15000000 6869616263 "
+			 "fefefe") };
+	struct page_rig rig;
+
+	ck_assert_int_eq(
+		page_rig_open(&rig, 2, &text, 3,
+			page_hex("0a13 1a" TEXT_BLOCK " 320101 3801 4803 5001"), buffers, 2),
+		LANCET_OK);
+	ck_assert_int_eq(page_rig_read(&rig, &second, 1), LANCET_CORRUPT);
+	ck_assert_msg(
+		strstr(rig.err.text, "offsets of values descend") != NULL, "%s", rig.err.text);
+	page_rig_free(&rig);
+}
+END_TEST
 
 START_TEST(pages_are_read_or_refused)
 {
@@ -439,4 +464,5 @@ UNIT_MAIN("miniblock", UNIT_LOOP(pages_are_read_or_refused, pages),
 	UNIT_LOOP(rows_that_span_chunks_are_found, asked),
 	UNIT_LOOP(no_chunk_is_read_or_decoded_in_vain, costs),
 	UNIT_TEST(wrapped_numbers_of_levels_are_made_up_by_runs),
+	UNIT_TEST(parts_of_text_stay_behind_the_offsets),
 	UNIT_TEST(every_cut_and_flipped_bit_is_survived))
