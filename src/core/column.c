@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "data_files.h"
 #include "deletion.h"
 #include "fragment.h"
-#include "data_files.h"
 #include "lance/table.pb-c.h"
 #include "sequence.h"
 #include "spilled.h"

@@ -9,10 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "data_files.h"
 #include "file/reader.h"
 #include "file_pool.h"
 #include "fragment.h"
-#include "data_files.h"
 #include "util/macros.h"
 #include "version.h"
 

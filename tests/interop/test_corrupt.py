@@ -32,12 +32,11 @@ OUTSIDE = b"a file outside of every dataset, never to be shown\n"
 # Parts that nothing in the tree shows yet; each stays out of the assertions for its own reason.
 NOT_SHOWN_YET = {
     "fri": "fri/ comes with the reuse history",
-    "data": "column values come with the data file reader; the files themselves are passed through",
     "write": "nothing can be committed yet",
 }
 KNOWN_PARTS = {"open", "latest", "list_versions", "older", "fragments", "lineage",
                "lineage_other", "deletions", "indices", "transactions", "tags", "other_tags",
-               *NOT_SHOWN_YET}
+               "data", *NOT_SHOWN_YET}
 # Cases whose lineage is due to fail and that pylance reads all the same, as we do: what is broken is
 # another column, whose neighbours stay readable. The values must be those from before the damage.
 LINEAGE_IS_WHOLE = {"data_column_metadata_garbage-353": "the metadata of a user's column"}
@@ -272,6 +271,18 @@ def fail_deletions(tree, case, at):
         checks.fails(tree, f"{at}/fragments/{fragment.id}/deleted_rows", *case.codes)
 
 
+def fail_data(tree, case, at):
+    """Some fragment's rows can't be read."""
+    failed = 0
+    for fragment, _ in pairs(case, case.newest):
+        try:
+            tree.read(f"{at}/fragments/{fragment.id}/head.jsonl")
+        except OSError as error:
+            assert error.errno in case.codes
+            failed += 1
+    assert failed
+
+
 def fail_indices(tree, case, at):
     if "error" in tree.list(at):
         return
@@ -295,6 +306,8 @@ def check_must_fail(tree, case):
         fail_deletions(tree, case, at)
     if "indices" in case.must_fail:
         fail_indices(tree, case, at)
+    if "data" in case.must_fail:
+        fail_data(tree, case, at)
     if "transactions" in case.must_fail:
         checks.fails(tree, f"{at}/transaction.json", *case.codes)
 

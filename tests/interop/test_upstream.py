@@ -107,7 +107,7 @@ def test_by_mount(copied):
     assert snapshot.changes(before, snapshot.of(path)) == []
 
 
-def check_rows(path, number):
+def check_data(path, number):
     """What pylance reads we read alike; what it can't read fails here, too."""
     ds = peer.opened(path, number)
     names = [f.name() for f in ds.lance_schema.fields()]
@@ -124,5 +124,5 @@ def check_rows(path, number):
 @pytest.mark.parametrize("copied", DATASETS, indirect=True)
 def test_rows(copied):
     path, account = copied
-    answers = [check_rows(path, v["version"]) for v in account["versions"]]
+    answers = [check_data(path, v["version"]) for v in account["versions"]]
     assert set(answers) == ({"error"} if path.name in NO_DATA else {"ok"})
