@@ -47,17 +47,34 @@ widen(const uint8_t *from, unsigned width, uint64_t count, uint32_t *wide)
 
 /* Index 0 under nulls. Returns the largest one. */
 lancet_hot static uint32_t
-clear_nulls(uint32_t *wide, uint64_t count, const struct array *indices)
+clear_nulls(uint32_t *wide, uint64_t count, const uint8_t *validity)
 {
 	uint32_t max = 0;
 
-	if (indices->null_count > 0) {
-		for (uint64_t i = 0; i < count; i++)
-			wide[i] &= 0 - (uint32_t)bits_get(indices->validity.data, i);
+	for (uint64_t i = 0; validity != NULL && i < count; i += 8) {
+		unsigned bits = validity[i / 8];
+
+		if (bits == 0xff)
+			continue;
+		for (uint64_t j = i; j < i + 8 && j < count; j++, bits >>= 1)
+			wide[j] &= 0 - (uint32_t)(bits & 1);
 	}
 	for (uint64_t i = 0; i < count; i++)
 		max = wide[i] > max ? wide[i] : max;
 	return max;
+}
+
+/* The first values of an array that has none: its dictionary becomes that of the items, if the keys
+ * have room for it and most of it will be used. Null items never get there: a later value is looked
+ * up by its bytes, and those of a null are none. */
+static bool
+can_adopt(const struct array *items, uint64_t count, const struct array *out)
+{
+	unsigned bits = out->field->bits - (out->field->is_signed ? 1 : 0);
+
+	return out->children[0].length == 0 && out->lookup == NULL && items->null_count == 0 &&
+	       items->length <= count &&
+	       items->length - 1 <= (bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
 /* Item numbers to keys of `out`, KEY_NULL for null items. */
@@ -82,18 +99,30 @@ translate(const struct array *items, uint32_t *wide, uint64_t count, uint32_t *t
 	return LANCET_OK;
 }
 
-static void
+lancet_hot static void
 narrow(const uint32_t *wide, unsigned width, uint64_t count, uint8_t *place)
 {
-	if (width == 1) {
+	switch (width) {
+	case 1:
 		for (uint64_t i = 0; i < count; i++)
 			place[i] = (uint8_t)wide[i];
-		return;
-	}
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t key = wide[i];
+		break;
+	case 2:
+		for (uint64_t i = 0; i < count; i++) {
+			uint16_t key = (uint16_t)wide[i];
 
-		memcpy(place + i * width, &key, width);
+			memcpy(place + i * 2, &key, 2);
+		}
+		break;
+	case 4:
+		memcpy(place, wide, (size_t)count * 4);
+		break;
+	default:
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t key = wide[i];
+
+			memcpy(place + i * 8, &key, 8);
+		}
 	}
 }
 
@@ -104,9 +133,13 @@ append_keys(const struct array *items, uint32_t *wide, uint64_t count, struct bu
 	uint64_t first = out->length;
 	uint8_t *place;
 
-	if (!buf_reserve(table, (size_t)items->length * sizeof(uint32_t)))
-		return buf_check(table, "keys", err);
-	TRY(translate(items, wide, count, (uint32_t *)(void *)table->data, out, err));
+	if (can_adopt(items, count, out)) {
+		TRY(array_append_range(&out->children[0], items, 0, items->length, err));
+	} else {
+		if (!buf_reserve(table, (size_t)items->length * sizeof(uint32_t)))
+			return buf_check(table, "keys", err);
+		TRY(translate(items, wide, count, (uint32_t *)(void *)table->data, out, err));
+	}
 	TRY(array_extend_fixed(out, out->field->bits, count, &place, err));
 	for (uint64_t i = 0; items->null_count > 0 && i < count; i++) {
 		if (wide[i] != KEY_NULL)
@@ -119,35 +152,27 @@ append_keys(const struct array *items, uint32_t *wide, uint64_t count, struct bu
 }
 
 static int
-append_wide(const struct array *items, const struct array *indices, uint32_t *wide,
+append_wide(const struct array *items, uint32_t *wide, uint64_t count, const uint8_t *validity,
 	struct buf *table, struct array *out, struct lancet_error *err)
 {
-	uint64_t count = indices->length, first = out->length;
-	uint32_t max = clear_nulls(wide, count, indices);
+	uint32_t max = clear_nulls(wide, count, validity);
 
-	if (items->length == 0 && indices->null_count == count)
+	if (items->length == 0) {
+		if (validity == NULL || bits_count(validity, 0, count) > 0)
+			return lancet_fail(err, LANCET_CORRUPT, "values of an empty dictionary");
 		return array_append_nulls(out, count, err);
+	}
 	if (max >= items->length)
 		return lancet_fail(err, LANCET_CORRUPT,
 			"item %" PRIu32 " of a dictionary of %" PRIu64, max, items->length);
 	if (out->field->kind == FIELD_DICTIONARY)
-		TRY(append_keys(items, wide, count, table, out, err));
-	else
-		TRY(array_append_gather(out, items, wide, count, err));
-	if (indices->null_count == 0)
-		return LANCET_OK;
-	if (items->null_count == 0)
-		return array_set_validity(out, count, indices->validity.data, 0, err);
-	for (uint64_t i = 0; i < count; i++) {
-		if (!array_is_valid(indices, i))
-			TRY(array_set_null(out, first + i, err));
-	}
-	return LANCET_OK;
+		return append_keys(items, wide, count, table, out, err);
+	return array_append_gather(out, items, wide, count, err);
 }
 
 int
-indexed_append(const struct array *items, const struct array *indices, struct scratch *scratch,
-	struct array *out, struct lancet_error *err)
+indexed_gather(const struct array *items, const struct array *indices, const uint8_t *validity,
+	struct scratch *scratch, struct array *out, struct lancet_error *err)
 {
 	uint64_t count = indices->length;
 	struct buf *wide, *table;
@@ -166,11 +191,30 @@ indexed_append(const struct array *items, const struct array *indices, struct sc
 		if (rc == LANCET_OK) {
 			widen(indices->data.data, indices->field->bits / 8, count,
 				(uint32_t *)(void *)wide->data);
-			rc = append_wide(
-				items, indices, (uint32_t *)(void *)wide->data, table, out, err);
+			rc = append_wide(items, (uint32_t *)(void *)wide->data, count, validity,
+				table, out, err);
 		}
 		scratch_give(scratch);
 	}
 	scratch_give(scratch);
 	return rc;
+}
+
+int
+indexed_append(const struct array *items, const struct array *indices, struct scratch *scratch,
+	struct array *out, struct lancet_error *err)
+{
+	const uint8_t *validity = indices->null_count == 0 ? NULL : indices->validity.data;
+	uint64_t first = out->length;
+
+	TRY(indexed_gather(items, indices, validity, scratch, out, err));
+	if (validity == NULL)
+		return LANCET_OK;
+	if (items->null_count == 0)
+		return array_set_validity(out, indices->length, validity, 0, err);
+	for (uint64_t i = 0; i < indices->length; i++) {
+		if (!array_is_valid(indices, i))
+			TRY(array_set_null(out, first + i, err));
+	}
+	return LANCET_OK;
 }

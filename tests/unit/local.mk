@@ -39,7 +39,7 @@ EXTRA_DIST += tests/unit/codecs.h
 unit_tests += tests/unit/test_levels tests/unit/test_miniblock tests/unit/test_fullzip \
 	tests/unit/test_layout tests/unit/test_layout_constant tests/unit/test_layout_blob \
 	tests/unit/test_nested_reader
-EXTRA_DIST += tests/unit/pages.h
+EXTRA_DIST += tests/unit/pagefile.h tests/unit/pages.h tests/unit/pagetext.h
 unit_tests += tests/unit/test_fixed_list tests/unit/test_fsst tests/unit/test_number_run \
 	tests/unit/test_packed_struct tests/unit/test_rle tests/unit/test_sparse
 EXTRA_DIST += tests/unit/nested.h

@@ -8,118 +8,12 @@
 #ifndef TESTS_PAGES_H
 #define TESTS_PAGES_H
 
-#include "encode.h"
 #include "file/layout.h"
+#include "pagefile.h"
+#include "pagetext.h"
 #include "sources.h"
-#include "unit.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #define PAGE_BUFFERS_MAX 4
-
-static inline void
-render_value(const struct array *array, uint64_t index, struct buf *out)
-{
-	const struct field *field = array->field;
-	struct slice bytes;
-
-	if (!array_is_valid(array, index)) {
-		buf_put_byte(out, '-');
-		return;
-	}
-	switch (field->kind) {
-	case FIELD_FIXED:
-		buf_printf(out, "%" PRIx64,
-			field->bits == 1 ? (uint64_t)array_bit(array, index)
-					 : array_unsigned(array, index));
-		break;
-	case FIELD_DICTIONARY:
-		render_value(&array->children[0], array_unsigned(array, index), out);
-		break;
-	case FIELD_VARIABLE:
-		bytes = array_bytes(array, index);
-		buf_printf(out, "'%.*s'", (int)bytes.size, (const char *)bytes.data);
-		break;
-	case FIELD_LIST:
-	case FIELD_MAP:
-		buf_printf(out, "%" PRIu64,
-			array_offset(array, index + 1) - array_offset(array, index));
-		break;
-	default:
-		buf_put_byte(out, 'v');
-		for (size_t i = 0; i < array->child_count && field->kind == FIELD_STRUCT; i++)
-			render_value(&array->children[i], index, out);
-		for (uint64_t i = 0; array->child_count > 0 && i < field->dimension; i++)
-			render_value(&array->children[0], index * field->dimension + i, out);
-	}
-}
-
-static inline void
-render_leaf_out(const struct leaf_out *leaf_out, struct buf *out)
-{
-	out->size = 0;
-	for (size_t i = 0; i <= leaf_out->nest_count; i++) {
-		const struct array *array = i == 0 ? &leaf_out->leaf : &leaf_out->nests[i - 1];
-
-		buf_put_text(out, i == 0 ? "" : " |");
-		for (uint64_t at = 0; at < array->length; at++) {
-			buf_put_text(out, i == 0 && at == 0 ? "" : " ");
-			render_value(array, at, out);
-		}
-	}
-	buf_put_byte(out, '\0');
-}
-
-static inline void
-put_little(struct buf *out, uint64_t value, size_t width)
-{
-	buf_put(out, &value, width);
-}
-
-/* Adds a buffer at a multiple of 64. */
-static inline struct page_buffer
-put_page_buffer(struct buf *file, const struct buf *buffer)
-{
-	struct page_buffer place = { file->size, buffer->size };
-
-	buf_put(file, buffer->data, buffer->size);
-	buf_fill(file, 0x48, (64 - file->size % 64) % 64);
-	return place;
-}
-
-/* A descriptor, columns with these pages (fields of ColumnMetadata), tables and footer. */
-static inline void
-end_page_file(struct buf *file, unsigned minor, const struct buf *pages, size_t columns)
-{
-	static const char encoding[] =
-		"\x0a\x29\x12\x27\x0a\x25\x0a\x1f/lance.encodings.ColumnEncoding\x12\x02\x0a\x00";
-	uint64_t descriptor = file->size, metadata, table, globals;
-	struct buf places = { 0 };
-
-	buf_put(file, "\x0a\x00", 2); /* FileDescriptor { schema #1 {} } */
-	metadata = file->size;
-	for (size_t i = 0; i < columns; i++) {
-		put_little(&places, file->size, 8);
-		put_little(&places, sizeof(encoding) - 1 + pages[i].size, 8);
-		buf_put(file, encoding, sizeof(encoding) - 1);
-		buf_put(file, pages[i].data, pages[i].size);
-	}
-	table = file->size;
-	buf_put(file, places.data, places.size);
-	buf_release(&places);
-	globals = file->size;
-	put_little(file, descriptor, 8);
-	put_little(file, 2, 8);
-	put_little(file, metadata, 8);
-	put_little(file, table, 8);
-	put_little(file, globals, 8);
-	put_little(file, 1, 4);
-	put_little(file, columns, 4);
-	put_little(file, 2, 2);
-	put_little(file, minor, 2);
-	buf_put_text(file, "LANC");
-}
 
 struct page_rig {
 	struct buf bytes;
@@ -189,22 +83,6 @@ page_rig_free(struct page_rig *rig)
 	buf_release(&rig->bytes);
 	buf_release(&rig->message);
 	buf_release(&rig->text);
-}
-
-/* Bytes of hex digits; blanks are skipped. */
-static inline struct buf
-page_hex(const char *hex)
-{
-	struct buf out = { 0 };
-	unsigned byte;
-	int used;
-
-	buf_reserve(&out, 1);
-	while (sscanf(hex, " %2x%n", &byte, &used) == 1) {
-		buf_put_byte(&out, (uint8_t)byte);
-		hex += used;
-	}
-	return out;
 }
 
 /* A page that is written down: its message and buffers in hex, and what comes out of all rows. */

@@ -253,7 +253,7 @@ static const struct page_row bad[] = {
 		"item 2 of a dictionary of 2", LANCET_CORRUPT },
 	{ "dict 3(flat 8 @0, " ITEMS(1) "2))", &coded, 2, { "0102", ITEM_ENDS, "616263" },
 		"3 values of 64 bits", LANCET_CORRUPT },
-	{ "dict 0(flat 8 @0, all_null)", &coded, 1, { "00" }, "item 0 of a dictionary of 0",
+	{ "dict 0(flat 8 @0, all_null)", &coded, 1, { "00" }, "values of an empty dictionary",
 		LANCET_CORRUPT },
 	{ "dict 2(flat 8 @0, flat 8 @1)", &u8, 1, { "00", "00" }, "neither keys nor strings",
 		LANCET_CORRUPT },
