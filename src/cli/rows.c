@@ -219,8 +219,10 @@ open_writer(struct writer *writer, const struct ArrowSchema *schema, enum format
 }
 
 static int
-write_batch(struct writer *writer, const struct ArrowArray *batch, struct lancet_error *err)
+write_batch(void *user, const struct ArrowArray *batch, struct lancet_error *err)
 {
+	struct writer *writer = user;
+
 	if (writer->arrow != NULL)
 		return lancet_ipc_write(writer->arrow, batch, err);
 	return lancet_rowtext_write(writer->text, batch, err);
@@ -229,21 +231,8 @@ write_batch(struct writer *writer, const struct ArrowArray *batch, struct lancet
 static int
 write_batches(lancet_scan *scan, struct writer *writer, struct lancet_error *err)
 {
-	bool more = true;
-	int rc = LANCET_OK;
-
-	while (rc == LANCET_OK && more) {
-		struct ArrowArray batch;
-
-		TRY(lancet_scan_next(scan, &batch, &more, err));
-		if (!more)
-			break;
-		rc = write_batch(writer, &batch, err);
-		batch.release(&batch);
-	}
-	if (rc == LANCET_OK && writer->arrow != NULL)
-		rc = lancet_ipc_finish(writer->arrow, err);
-	return rc;
+	TRY(lancet_scan_each(scan, write_batch, writer, err));
+	return writer->arrow == NULL ? LANCET_OK : lancet_ipc_finish(writer->arrow, err);
 }
 
 static int

@@ -314,3 +314,21 @@ lancet_scan_next(
 		*ret_more = true;
 	return rc;
 }
+
+int
+lancet_scan_each(lancet_scan *scan, lancet_batch_fn fn, void *user, struct lancet_error *err)
+{
+	bool more = true;
+
+	for (;;) {
+		struct ArrowArray batch;
+		int rc = lancet_scan_next(scan, &batch, &more, err);
+
+		if (rc != LANCET_OK || !more)
+			return rc;
+		rc = fn(user, &batch, err);
+		batch.release(&batch);
+		if (rc != LANCET_OK)
+			return rc;
+	}
+}

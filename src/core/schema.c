@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 #include "entries.h"
+#include "file/field_parents.h"
 #include "lance/table.pb-c.h"
 #include "util/macros.h"
 #include "util/slice.h"
 #include "version.h"
 
 #define DEPTH_MAX 512u
-#define TOP_LEVEL (-1)
 
 struct schema {
 	struct arena arena;
@@ -25,67 +25,13 @@ struct schema {
 	size_t count;
 };
 
-struct place {
-	int32_t id;
-	size_t index;
-};
-
-static int
-compare_places(const void *left, const void *right)
-{
-	const struct place *a = left;
-	const struct place *b = right;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
-}
-
-/* The first field with the id, or count. */
-static size_t
-find_first(const struct place *places, size_t count, int32_t id)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (places[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && places[low].id == id ? places[low].index : count;
-}
-
 int
 schema_parents(const Lance__Table__Manifest *manifest, size_t **ret_parents,
                struct lancet_error *err)
 {
-	size_t count = manifest->n_fields;
-	lancet_autofree struct place *places = calloc(count + 1, sizeof(*places));
-	lancet_autofree size_t *parents = calloc(count + 1, sizeof(*parents));
+	int rc = field_parents(manifest->fields, manifest->n_fields, ret_parents, err);
 
-	if (places == NULL || parents == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "schema: %zu fields", count);
-	for (size_t i = 0; i < count; i++)
-		places[i] = (struct place){ manifest->fields[i]->id, i };
-	qsort(places, count, sizeof(*places), compare_places);
-	for (size_t i = 0; i < count; i++) {
-		const Lance__File__Field *field = manifest->fields[i];
-
-		parents[i] = count;
-		if (field->parent_id == TOP_LEVEL)
-			continue;
-		parents[i] = find_first(places, count, field->parent_id);
-		if (parents[i] >= i)
-			return lancet_fail(err, LANCET_CORRUPT,
-			                   "schema: field %" PRId32
-			                   ": its parent %" PRId32 " is not an earlier field",
-			                   field->id, field->parent_id);
-	}
-	*ret_parents = lancet_steal(&parents);
-	return LANCET_OK;
+	return lancet_wrap(err, rc, "schema");
 }
 
 int

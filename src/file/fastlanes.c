@@ -82,35 +82,3 @@ fastlanes_unpack(unsigned bits, unsigned width, const uint8_t *packed, uint8_t *
 				each_lane(all & ~low_bits(have), bits), to);
 	}
 }
-
-static uint64_t
-load_word(unsigned bits, const uint8_t *words, unsigned index)
-{
-	uint64_t word = 0;
-
-	memcpy(&word, words + (size_t)index * bits / 8, bits / 8);
-	return word;
-}
-
-uint64_t
-fastlanes_value(unsigned bits, unsigned width, const uint8_t *packed, unsigned index)
-{
-	unsigned lanes = FASTLANES_UNIT / bits;
-	unsigned lane = index % 128 % lanes;
-	unsigned group = (index % 128 - lane) / 16; /* order[row / 8] */
-	unsigned row = 0;
-	unsigned word, shift;
-	uint64_t value;
-
-	if (width == 0)
-		return 0;
-	while (order[row / 8] != group)
-		row += 8;
-	row += index / 128;
-	word = row * width / bits;
-	shift = row * width % bits;
-	value = load_word(bits, packed, word * lanes + lane) >> shift;
-	if (shift + width > bits)
-		value |= load_word(bits, packed, (word + 1) * lanes + lane) << (bits - shift);
-	return value & low_bits(width);
-}

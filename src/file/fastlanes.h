@@ -25,7 +25,5 @@ fastlanes_size(unsigned width)
 /* All 1024 values to `values`, T/8 bytes each; width <= bits. Nothing need be aligned. */
 void fastlanes_unpack(
 	unsigned bits, unsigned width, const uint8_t *packed, uint8_t *restrict values);
-/* Value `index` (< 1024) alone: reads one or two words. */
-uint64_t fastlanes_value(unsigned bits, unsigned width, const uint8_t *packed, unsigned index);
 
 #endif

@@ -179,3 +179,19 @@ file_column_parse(struct slice metadata, enum file_version version, uint64_t lim
 	column->length = length;
 	return LANCET_OK;
 }
+
+size_t
+file_column_find_page(const struct file_column *column, uint64_t row)
+{
+	size_t low = 0, high = column->page_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (column->pages[middle].first <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -39,4 +39,8 @@ struct file_column {
 int file_column_parse(struct slice metadata, enum file_version version, uint64_t limit,
 	struct arena *arena, struct file_column *column, struct lancet_error *err);
 
+/* The last page that begins at or before the stored row, which is below the column's length; pages
+ * without rows come before it. */
+size_t file_column_find_page(const struct file_column *column, uint64_t row);
+
 #endif

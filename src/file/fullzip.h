@@ -7,6 +7,8 @@
 
 #include "layout.h"
 
+struct Lance__Encodings23__Values__Zipped;
+
 /* What the messages of 2.1, 2.2 and 2.3 say alike. */
 struct fullzip_spec {
 	uint32_t bits_repetition, bits_definition;
@@ -32,5 +34,10 @@ int fullzip_read_values(struct page_reader *reader, struct fullzip *fullzip,
 	const struct row_range *ranges, size_t count, struct array *out, struct lancet_error *err);
 /* The value encoding in words, as it stands inside of "full_zip(…)". */
 void fullzip_describe(const struct fullzip *fullzip, struct buf *out);
+
+/* Compression, counts and sizes that a 2.3 message has, whatever its structure; rows are the
+ * caller's. */
+int fullzip_spec_zipped(const struct Lance__Encodings23__Values__Zipped *message,
+	struct fullzip_spec *ret_spec, struct lancet_error *err);
 
 #endif

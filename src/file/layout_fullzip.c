@@ -78,30 +78,41 @@ layout_open_full_zip(struct page_reader *reader, const void *page_layout, struct
 }
 
 int
-layout_open_zipped(struct page_reader *reader, const void *planar_layout, struct lancet_error *err)
+fullzip_spec_zipped(const Lance__Encodings23__Values__Zipped *message,
+	struct fullzip_spec *ret_spec, struct lancet_error *err)
 {
-	const Lance__Encodings23__PlanarLayout *planar = planar_layout;
-	const Lance__Encodings23__Values__Zipped *zipped = planar->values->zipped;
 	struct fullzip_spec spec = {
-		.items = zipped->num_items,
-		.rows = reader->page->length,
-		.compression = slice_of(zipped->compression.data, zipped->compression.len),
+		.items = message->num_items,
+		.compression = slice_of(message->compression.data, message->compression.len),
 	};
 
-	if (zipped->levels == NULL)
-		return lancet_fail(err, LANCET_CORRUPT, "dense values without levels");
-	spec.bits_repetition = zipped->levels->bits_repetition;
-	spec.bits_definition = zipped->levels->bits_definition;
-	switch (zipped->details_case) {
+	switch (message->details_case) {
 	case LANCE__ENCODINGS23__VALUES__ZIPPED__DETAILS_BITS_PER_VALUE:
-		spec.bits = zipped->bits_per_value;
+		spec.bits = message->bits_per_value;
 		break;
 	case LANCE__ENCODINGS23__VALUES__ZIPPED__DETAILS_BITS_PER_OFFSET:
 		spec.variable = true;
-		spec.bits = zipped->bits_per_offset;
+		spec.bits = message->bits_per_offset;
 		break;
 	default:
 		return lancet_fail(err, LANCET_CORRUPT, "values of no size");
 	}
+	*ret_spec = spec;
+	return LANCET_OK;
+}
+
+int
+layout_open_zipped(struct page_reader *reader, const void *planar_layout, struct lancet_error *err)
+{
+	const Lance__Encodings23__PlanarLayout *planar = planar_layout;
+	const Lance__Encodings23__Values__Zipped *zipped = planar->values->zipped;
+	struct fullzip_spec spec;
+
+	TRY(fullzip_spec_zipped(zipped, &spec, err));
+	if (zipped->levels == NULL)
+		return lancet_fail(err, LANCET_CORRUPT, "dense values without levels");
+	spec.rows = reader->page->length;
+	spec.bits_repetition = zipped->levels->bits_repetition;
+	spec.bits_definition = zipped->levels->bits_definition;
 	return open_spec(reader, &spec, err);
 }

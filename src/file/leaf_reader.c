@@ -63,23 +63,6 @@ turn_to_page(struct leaf_reader *reader, size_t index, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* The last page that begins at or before the stored row; those without rows come before it. */
-static size_t
-find_page(const struct file_column *column, uint64_t row)
-{
-	size_t low = 0, high = column->page_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (column->pages[middle].first <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The ranges that are asked for, in stored rows, as far as they are not yet read. */
 struct pending {
 	const struct row_range *ranges;
@@ -122,7 +105,7 @@ read_pages(struct leaf_reader *reader, struct pending pending, struct buf *local
 	struct leaf_out *out, struct lancet_error *err)
 {
 	while (pending.count > 0) {
-		size_t index = find_page(reader->column, pending_first(&pending));
+		size_t index = file_column_find_page(reader->column, pending_first(&pending));
 		int rc;
 
 		local->size = 0;

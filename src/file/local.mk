@@ -5,7 +5,7 @@ libfile_la_SOURCES = src/file/array.h src/file/codec.h \
 	src/file/reader.h src/file/scratch.h
 libfile_la_SOURCES += src/file/array_append.c src/file/array_dictionary.c src/file/array_dictionary.h \
 	src/file/array_grow.h src/file/array_range.c src/file/array_variable.c src/file/scratch.c
-libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_links.h \
+libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_parents.c src/file/field_parents.h src/file/field_links.h \
 	src/file/field_logical.c src/file/field_logical.h src/file/field_metadata.c \
 	src/file/field_metadata.h src/file/field_tree.c
 libfile_la_SOURCES += src/file/datafile.c src/file/datafile_schema.c src/file/file_column.c \

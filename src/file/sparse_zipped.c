@@ -26,26 +26,13 @@ open_zip(struct page_reader *reader, const Lance__Encodings23__Values__Zipped *z
 	size_t first_buffer, struct sparse_values *values, size_t *ret_buffers,
 	struct lancet_error *err)
 {
-	struct fullzip_spec spec = {
-		.items = zipped->num_items,
-		.rows = zipped->num_items,
-		.first_buffer = first_buffer,
-		.compression = slice_of(zipped->compression.data, zipped->compression.len),
-	};
+	struct fullzip_spec spec;
 
+	TRY(fullzip_spec_zipped(zipped, &spec, err));
 	if (zipped->levels != NULL || zipped->num_visible_items != zipped->num_items)
 		return lancet_fail(err, LANCET_CORRUPT, "levels where positions tell structure");
-	switch (zipped->details_case) {
-	case LANCE__ENCODINGS23__VALUES__ZIPPED__DETAILS_BITS_PER_VALUE:
-		spec.bits = zipped->bits_per_value;
-		break;
-	case LANCE__ENCODINGS23__VALUES__ZIPPED__DETAILS_BITS_PER_OFFSET:
-		spec.variable = true;
-		spec.bits = zipped->bits_per_offset;
-		break;
-	default:
-		return lancet_fail(err, LANCET_CORRUPT, "values of no size");
-	}
+	spec.rows = zipped->num_items;
+	spec.first_buffer = first_buffer;
 	values->items = zipped->num_items;
 	*ret_buffers = first_buffer + (spec.variable ? 2 : 1);
 	return fullzip_open(reader, &spec, &values->fullzip, err);

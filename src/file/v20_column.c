@@ -63,23 +63,6 @@ open_page(struct v20_column *column, size_t index, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* The page that has row `row`, which is below the column's length. */
-static size_t
-find_page(const struct file_column *column, uint64_t row)
-{
-	size_t low = 0, high = column->page_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (column->pages[middle].first <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 void
 v20_add_range(struct buf *ranges, uint64_t first, uint64_t count)
 {
@@ -126,7 +109,8 @@ next_page(struct v20_column *column, struct walk *walk)
 		walk->at++;
 	if (walk->at == walk->count)
 		return false;
-	walk->page = find_page(column->column, walk->ranges[walk->at].first + walk->done);
+	walk->page =
+		file_column_find_page(column->column, walk->ranges[walk->at].first + walk->done);
 	page = &column->column->pages[walk->page];
 	end = page->first + page->length;
 	while (walk->at < walk->count) {

@@ -58,21 +58,9 @@ put_text(void *context, const void *data, size_t size)
 }
 
 static int
-put_rows(lancet_scan *scan, lancet_rowtext *rows, struct lancet_error *err)
+put_rows(void *user, const struct ArrowArray *batch, struct lancet_error *err)
 {
-	bool more = true;
-	int rc = LANCET_OK;
-
-	while (rc == LANCET_OK && more) {
-		struct ArrowArray batch;
-
-		TRY(lancet_scan_next(scan, &batch, &more, err));
-		if (!more)
-			break;
-		rc = lancet_rowtext_write(rows, &batch, err);
-		batch.release(&batch);
-	}
-	return rc;
+	return lancet_rowtext_write(user, batch, err);
 }
 
 static int
@@ -88,7 +76,7 @@ put_head(
 	TRY(lancet_scan_schema(scan, &schema, err));
 	rc = lancet_rowtext_open(&schema, LANCET_JSON_LINES, cut, &sink, &rows, err);
 	if (rc == LANCET_OK)
-		rc = put_rows(scan, rows, err);
+		rc = lancet_scan_each(scan, put_rows, rows, err);
 	lancet_rowtext_free(rows);
 	schema.release(&schema);
 	return rc;

@@ -25,24 +25,26 @@ struct part {
 	int rc;
 };
 
+static int
+count_rows(void *context, const struct ArrowArray *batch, struct lancet_error *err)
+{
+	struct part *part = context;
+
+	(void)err;
+	part->rows += (uint64_t)batch->length;
+	return LANCET_OK;
+}
+
 static void *
 read_part(void *context)
 {
 	struct part *part = context;
 	lancet_scan *scan = NULL;
-	bool more = true;
 
 	part->rows = 0;
 	part->rc = lancet_scan_open(part->version, &part->options, &scan, &part->err);
-	while (part->rc == LANCET_OK && more) {
-		struct ArrowArray batch;
-
-		part->rc = lancet_scan_next(scan, &batch, &more, &part->err);
-		if (part->rc == LANCET_OK && more) {
-			part->rows += (uint64_t)batch.length;
-			batch.release(&batch);
-		}
-	}
+	if (part->rc == LANCET_OK)
+		part->rc = lancet_scan_each(scan, count_rows, part, &part->err);
 	lancet_scan_free(scan);
 	return NULL;
 }

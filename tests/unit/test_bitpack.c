@@ -66,10 +66,8 @@ START_TEST(all_widths_unpack)
 		fill(width, values, 1024);
 		pack(bits, width, values, packed + 1);
 		fastlanes_unpack(bits, width, packed + 1, out + 1);
-		for (unsigned i = 0; i < 1024; i++) {
+		for (unsigned i = 0; i < 1024; i++)
 			ck_assert_uint_eq(number_at(out + 1, bits, i), values[i]);
-			ck_assert_uint_eq(fastlanes_value(bits, width, packed + 1, i), values[i]);
-		}
 		free(packed);
 		free(out);
 	}

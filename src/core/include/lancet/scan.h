@@ -52,6 +52,13 @@ LANCET_API int lancet_scan_schema(
 LANCET_API int lancet_scan_next(
 	lancet_scan *scan, struct ArrowArray *ret_batch, bool *ret_more, struct lancet_error *err);
 
+typedef int (*lancet_batch_fn)(
+	void *user, const struct ArrowArray *batch, struct lancet_error *err);
+/* Calls `fn` with every batch that is left, borrowed. What fn returns other than LANCET_OK ends it
+ * and is returned. */
+LANCET_API int lancet_scan_each(
+	lancet_scan *scan, lancet_batch_fn fn, void *user, struct lancet_error *err);
+
 /* One stored column of a fragment's data file, for people. */
 struct lancet_column_info {
 	int32_t field;
