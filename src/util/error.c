@@ -1,7 +1,8 @@
 /* Filling, wrapping and mapping of struct lancet_error.
  *
  * Text is formatted beside the error and copied in, so that a caller may pass err->text itself as
- * an argument. Whatever does not fit is cut; the text always ends in a NUL.
+ * an argument. Whatever does not fit is cut; the text always ends in a NUL. It quotes names and
+ * bytes of datasets, so control characters become '?': it stays one line, and no terminal obeys it.
  */
 #include <lancet/error.h>
 
@@ -34,6 +35,19 @@ static const struct {
 	[LANCET_CANCELLED] = { "cancelled", ECANCELED },
 };
 
+static void
+set_text(struct lancet_error *err, const char *text)
+{
+	size_t size = strlen(text);
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		err->text[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
+	}
+	err->text[size] = '\0';
+}
+
 int
 lancet_fail(struct lancet_error *err, enum lancet_code code, const char *fmt, ...)
 {
@@ -48,7 +62,7 @@ lancet_fail(struct lancet_error *err, enum lancet_code code, const char *fmt, ..
 	va_end(args);
 	err->code = code;
 	err->os_errno = 0;
-	memcpy(err->text, text, strlen(text) + 1);
+	set_text(err, text);
 	return code;
 }
 
@@ -101,7 +115,7 @@ lancet_fail_errno(struct lancet_error *err, const char *fmt, ...)
 	append(text, sizeof(text), used, ": %m"); /* %m is strerror that threads may share */
 	err->code = code;
 	err->os_errno = os_errno;
-	memcpy(err->text, text, strlen(text) + 1);
+	set_text(err, text);
 	errno = os_errno;
 	return code;
 }
@@ -122,7 +136,7 @@ lancet_wrap(struct lancet_error *err, int code, const char *fmt, ...)
 		append(text, sizeof(text), used, ": %s", err->text);
 	if (err->code == LANCET_OK)
 		err->code = (enum lancet_code)code;
-	memcpy(err->text, text, strlen(text) + 1);
+	set_text(err, text);
 	return code;
 }
 

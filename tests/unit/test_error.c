@@ -105,6 +105,20 @@ START_TEST(an_error_may_quote_itself)
 }
 END_TEST
 
+START_TEST(control_characters_are_not_kept)
+{
+	struct lancet_error err = { 0 };
+
+	lancet_fail(&err, LANCET_CORRUPT, "type \"%s\"", "a\nb\x1b[2J\x7f\xc3\xa9");
+	ck_assert_str_eq(err.text, "type \"a?b?[2J?\xc3\xa9\"");
+	lancet_wrap(&err, LANCET_CORRUPT, "%s", "c\r\nd");
+	ck_assert_str_eq(err.text, "c??d: type \"a?b?[2J?\xc3\xa9\"");
+	errno = EACCES;
+	lancet_fail_errno(&err, "%s", "\t/x");
+	ck_assert_str_eq(err.text, "?/x: Permission denied");
+}
+END_TEST
+
 START_TEST(the_error_is_optional)
 {
 	errno = EACCES;
@@ -119,4 +133,5 @@ UNIT_MAIN("error", UNIT_LOOP(every_code_has_its_errno_and_a_name, mappings),
           UNIT_LOOP(errno_becomes_a_code_and_its_text_is_appended, failures),
           UNIT_TEST(wrapping_puts_names_in_front_and_keeps_the_code),
           UNIT_TEST(long_texts_are_cut_and_the_outer_names_stay),
-          UNIT_TEST(an_error_may_quote_itself), UNIT_TEST(the_error_is_optional))
+          UNIT_TEST(an_error_may_quote_itself),
+          UNIT_TEST(control_characters_are_not_kept), UNIT_TEST(the_error_is_optional))
