@@ -237,7 +237,8 @@ fill_places(struct data_files *files, const struct field *root, struct lancet_er
 			continue;
 		files->places[i].column = placed->column;
 		TRY(get_file(files, placed->file, &files->places[i].file, err));
-		TRY(data_file_check_column(files->places[i].file, placed->column, err));
+		TRY(data_files_wrap(files, root,
+			data_file_check_column(files->places[i].file, placed->column, err), err));
 	}
 	return LANCET_OK;
 }
@@ -246,8 +247,11 @@ int
 data_files_reader(struct data_files *files, const struct field *root,
 	struct field_reader **ret_reader, struct lancet_error *err)
 {
+	int rc;
+
 	TRY(fill_places(files, root, err));
-	return make_reader(files, root, files->fragment->info.physical_rows, ret_reader, err);
+	rc = make_reader(files, root, files->fragment->info.physical_rows, ret_reader, err);
+	return data_files_wrap(files, root, rc, err);
 }
 
 int
@@ -296,4 +300,51 @@ data_files_overlay_reader(struct data_files *files, size_t overlay, const struct
 		files->places[ordinal] = (struct column_place){ file, (uint32_t)column };
 	}
 	return make_reader(files, root, rows, ret_reader, err);
+}
+
+/* The tree is at most FIELD_DEPTH_MAX deep. */
+static bool
+has_field(const struct field *field, int32_t id)
+{
+	bool found = field->id == id;
+
+	for (size_t i = 0; i < field->child_count && !found; i++)
+		found = has_field(&field->children[i], id);
+	return found;
+}
+
+static bool
+has_column(const struct lancet_data_file *file, const struct field *root)
+{
+	for (size_t i = 0; i < file->field_count; i++) {
+		if (file->fields[i] >= 0 && has_field(root, file->fields[i]))
+			return true;
+	}
+	return false;
+}
+
+int
+data_files_wrap(
+	const struct data_files *files, const struct field *root, int rc, struct lancet_error *err)
+{
+	const struct lancet_fragment_info *info = data_files_info(files);
+	const struct lancet_data_file *first = NULL;
+	size_t more = 0;
+	int size;
+
+	for (size_t i = 0; i < info->file_count; i++) {
+		if (!has_column(&info->files[i], root))
+			continue;
+		if (first == NULL)
+			first = &info->files[i];
+		else
+			more++;
+	}
+	if (rc == LANCET_OK || first == NULL)
+		return rc;
+	size = first->path.size < 100 ? (int)first->path.size : 100;
+	if (more == 0)
+		return lancet_wrap(err, rc, "data/%.*s", size, (const char *)first->path.data);
+	return lancet_wrap(
+		err, rc, "data/%.*s and %zu more", size, (const char *)first->path.data, more);
 }

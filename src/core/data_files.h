@@ -34,6 +34,11 @@ int data_files_overlay_reader(struct data_files *files, size_t overlay, const st
 int data_files_coverage(struct data_files *files, size_t overlay, size_t position,
 	lancet_deletion **ret_coverage, struct lancet_error *err);
 
+/* lancet_wrap with the path of the data file that has columns of the root; of several the first,
+ * and how many there are more. */
+int data_files_wrap(
+	const struct data_files *files, const struct field *root, int rc, struct lancet_error *err);
+
 /* True when the manifest says that the file is of the legacy format. */
 bool data_file_is_legacy(const struct lancet_data_file *file);
 /* CORRUPT unless the open file is of the kind, legacy or not, that the manifest says. */

@@ -80,7 +80,8 @@ fragment_data_read(struct fragment_data *data, size_t root, const struct row_ran
 	int rc = open_root(data, root, err);
 
 	if (rc == LANCET_OK && state->overlays == NULL)
-		rc = field_reader_read(state->reader, ranges, count, out, err);
+		rc = data_files_wrap(data->files, field,
+			field_reader_read(state->reader, ranges, count, out, err), err);
 	else if (rc == LANCET_OK)
 		rc = overlay_set_read(state->overlays, state->reader, ranges, count, out, err);
 	return rc == LANCET_OK ? rc

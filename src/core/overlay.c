@@ -24,6 +24,7 @@ read_source(struct overlay_set *set, const struct overlay_atom *atom, struct ove
 	struct array_budget *budget, struct lancet_error *err)
 {
 	uint64_t covered = lancet_deletion_count(source->coverage);
+	struct lancet_bytes path;
 	int rc = LANCET_OK;
 
 	if (source->row_count == 0)
@@ -36,7 +37,11 @@ read_source(struct overlay_set *set, const struct overlay_atom *atom, struct ove
 	if (rc == LANCET_OK)
 		rc = field_reader_read(
 			source->reader, source->rows, source->row_count, &source->values, err);
-	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "overlay %zu", source->overlay);
+	if (rc == LANCET_OK)
+		return rc;
+	path = data_files_info(set->files)->overlays[source->overlay].file.path;
+	return lancet_wrap(err, rc, "overlay %zu (data/%.*s)", source->overlay,
+		path.size < 100 ? (int)path.size : 100, (const char *)path.data);
 }
 
 /* Rows [first, end) have one source; `taken`: how many values of each were used so far. */

@@ -49,6 +49,7 @@ init(lancet_scan *scan, const struct lancet_scan_options *options, struct lancet
 	scan->batch_rows = rows < SCAN_BATCH_ROWS_MAX ? rows : SCAN_BATCH_ROWS_MAX;
 	scan->rows_now = scan->batch_rows;
 	scan->batch_bytes = options->batch_bytes != 0 ? options->batch_bytes : SCAN_BATCH_BYTES;
+	scan->row_bytes = options->row_bytes != 0 ? options->row_bytes : SCAN_ROW_BYTES;
 	TRY(scan_columns_init(scan, options, err));
 	TRY(copy_fragments(scan, options, err));
 	if (options->row_ids == NULL)

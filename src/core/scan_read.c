@@ -38,7 +38,7 @@ int
 scan_begin(lancet_scan *scan, uint64_t rows, struct lancet_error *err)
 {
 	scan->budget = (struct array_budget){
-		.limit = rows > 1 ? scan->batch_bytes : SCAN_ROW_BYTES_MAX,
+		.limit = rows > 1 ? scan->batch_bytes : scan->row_bytes,
 	};
 	for (size_t i = 0; i < scan->column_count; i++)
 		TRY(array_init(&scan->arrays[i], scan->fields[i], &scan->budget, err));

@@ -16,7 +16,7 @@
 #define SCAN_BATCH_ROWS     8192u
 #define SCAN_BATCH_ROWS_MAX (1u << 20)
 #define SCAN_BATCH_BYTES    ((size_t)64 << 20)
-#define SCAN_ROW_BYTES_MAX  ((size_t)2 << 30)
+#define SCAN_ROW_BYTES      ((size_t)2 << 30)
 #define SCAN_FRAGMENTS      16u /* kept open for rows by id */
 
 /* Values of a row that are no column of a data file. */
@@ -66,7 +66,7 @@ struct lancet_scan {
 	uint64_t offset, limit; /* rows still to step over, to give */
 	uint64_t batch_rows;    /* as asked for */
 	uint64_t rows_now;      /* of the next batch: fewer while rows are wide */
-	size_t batch_bytes;
+	size_t batch_bytes, row_bytes;
 	/* Whole fragments. */
 	uint64_t at;  /* of fragment_ordinals */
 	uint64_t row; /* next physical row of that fragment */

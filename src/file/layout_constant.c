@@ -14,7 +14,7 @@
 #include "layout_cases.h"
 #include "util/macros.h"
 
-#define LEVELS_SIZE_MAX ((size_t)512 << 20) /* bytes of decoded levels of a page */
+#define LEVELS_SIZE_MAX ((size_t)64 << 20) /* bytes of decoded levels of a page */
 
 struct level_buffer {
 	const struct codec *codec; /* NULL: raw */

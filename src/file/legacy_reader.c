@@ -16,7 +16,7 @@
 #include "util/macros.h"
 
 /* What the values of one dictionary may take. */
-#define ITEMS_SIZE_MAX ((size_t)1 << 30)
+#define ITEMS_SIZE_MAX ((size_t)128 << 20)
 
 struct part {
 	const struct field *field;

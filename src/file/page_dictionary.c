@@ -7,7 +7,7 @@
 #include "layout.h"
 #include "util/macros.h"
 
-#define ITEMS_SIZE_MAX ((size_t)1 << 30) /* bytes; the writer's own limit is 8 MiB */
+#define ITEMS_SIZE_MAX ((size_t)128 << 20) /* bytes; the writer's own limit is 8 MiB */
 #define ITEMS_MAX      UINT32_MAX
 
 void

@@ -12,6 +12,8 @@
 #include "util/text.h"
 
 #define HEAD_ROWS 100
+/* Of one row, decoded: a preview is no reason to take more. */
+#define HEAD_ROW_BYTES ((size_t)128 << 20)
 
 /* What is shown of a value: enough for people, and little enough that a head fits a text. Tables of
  * more fields than WIDE_FIELDS share what that many would have. */
@@ -90,6 +92,7 @@ render_head(const struct node_ref *ref, struct buf *out, struct lancet_error *er
 		.fragment_count = 1,
 		.limit = HEAD_ROWS,
 		.batch_rows = HEAD_ROWS,
+		.row_bytes = HEAD_ROW_BYTES,
 	};
 	struct lancet_rowtext_cut cut;
 	lancet_scan *scan = NULL;

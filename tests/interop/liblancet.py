@@ -29,7 +29,7 @@ class _Options(ctypes.Structure):
                 ("fragments", POINTER(c_uint64)), ("fragment_count", c_size_t),
                 ("row_ids", POINTER(c_uint64)), ("row_id_count", c_size_t),
                 ("offset", c_uint64), ("limit", c_uint64), ("batch_rows", c_uint64),
-                ("batch_bytes", c_size_t), ("blobs", c_int)]
+                ("batch_bytes", c_size_t), ("row_bytes", c_size_t), ("blobs", c_int)]
 
 
 class _Struct(ctypes.Structure):
@@ -163,7 +163,7 @@ class Scan:
             names = (c_char_p * (len(columns) + 1))(*[c.encode() for c in columns])
         options = _Options(names, len(columns or ()), _numbers(fragments), len(fragments or ()),
                            _numbers(row_ids), len(row_ids or ()), offset, limit, batch_rows,
-                           batch_bytes, blobs)
+                           batch_bytes, 0, blobs)
         if row_ids is not None and not row_ids:
             options.row_ids = (c_uint64 * 1)()
         self._scan = c_void_p()

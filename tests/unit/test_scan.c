@@ -260,6 +260,20 @@ START_TEST(narrow_batches_lose_no_rows)
 }
 END_TEST
 
+START_TEST(a_row_may_take_so_much_by_itself)
+{
+	const struct lancet_scan_options one = { .limit = 1, .batch_bytes = 1, .row_bytes = 1 };
+	struct tree tree = scandata_new(&plain);
+	lancet_dataset *dataset;
+	lancet_version *version = open_version(&tree, &dataset);
+	struct got got;
+
+	ck_assert_int_eq(scan_all(version, &one, &got, NULL), LANCET_LIMIT);
+	lancet_version_unref(version);
+	close_dataset(dataset, &tree);
+}
+END_TEST
+
 /* Row ids that moved: 11 is dead in fragment 0 and lives in fragment 1; 13 lives nowhere. */
 static const struct dataset_spec stable = { .stable = true,
 	.count = 3,
@@ -480,6 +494,6 @@ END_TEST
 UNIT_MAIN("scan", UNIT_TEST(live_rows_come_in_order_whatever_the_batches),
 	UNIT_TEST(everything_is_the_default), UNIT_TEST(a_selection_of_fragments),
 	UNIT_LOOP(nonsense_is_refused, refused), UNIT_TEST(narrow_batches_lose_no_rows),
-	UNIT_LOOP(rows_by_id_come_as_asked_for, takes),
+	UNIT_TEST(a_row_may_take_so_much_by_itself), UNIT_LOOP(rows_by_id_come_as_asked_for, takes),
 	UNIT_TEST(lineage_columns_stand_beside_the_others), UNIT_TEST(the_newest_overlay_counts),
 	UNIT_LOOP(lost_files_are_errors, damages), UNIT_TEST(a_data_file_is_opened_once))

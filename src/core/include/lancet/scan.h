@@ -33,8 +33,11 @@ struct lancet_scan_options {
 	uint64_t offset;     /* live rows to step over; deletions considered */
 	uint64_t limit;      /* rows at most; UINT64_MAX: no limit. 0 is none. */
 	uint64_t batch_rows; /* rows of a batch at most; 0: 8,192 */
-	size_t batch_bytes;  /* decoded bytes of a batch, about: a batch of wide rows is shortened;
-				0: 64 MiB. A single row may take more, up to 2 GiB. */
+	/* Decoded bytes of a batch, about: a batch of wide rows is shortened. 0: 64 MiB. */
+	size_t batch_bytes;
+	/* A row that takes more than a batch may have so many by itself, else it is LIMIT. 0: 2
+	 * GiB. */
+	size_t row_bytes;
 	enum lancet_blobs blobs;
 };
 
