@@ -1,7 +1,7 @@
 /* Mounting and serving.
  *
  * The work is done in the process that will serve: it opens the dataset, mounts, starts the loop,
- * and a probe thread asks the new mount for its statistics. Only when that answers does the parent,
+ * and a child asks the new mount for its statistics. Only when that answers does the parent,
  * waiting at a pipe, exit with 0 (fuse_daemonize would report success before that). Signals are
  * taken by one thread. SPEC sections 2 and 8.
  */
@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,13 +80,37 @@ fail_mount(struct serving *serving, int status, const struct lancet_error *err)
 	return status;
 }
 
+/* 0, or the errno. A process of its own asks, without our descriptors: a thread of ours that waits
+ * for an answer of ours can't be killed, and then the connection would stay open for ever. */
+static int
+ask_mount(const char *mountpoint)
+{
+	struct statfs answer;
+	int status = 0;
+	pid_t child;
+
+	(void)signal(SIGCHLD, SIG_DFL); /* whoever started us may have had it ignored */
+	child = fork();
+	if (child == 0) {
+		(void)close_range(STDERR_FILENO + 1, ~0u, 0);
+		_exit(statfs(mountpoint, &answer) == 0 ? 0 : errno);
+	}
+	if (child < 0)
+		return errno;
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return errno;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
 static void *
 probe_mount(void *argument)
 {
 	struct serving *serving = argument;
-	struct statvfs answer;
+	int rc = ask_mount(serving->config->mountpoint);
 
-	if (statvfs(serving->config->mountpoint, &answer) == 0) {
+	if (rc == 0) {
 		if (!report(serving, MOUNT_OK, "")) {
 			kill(getpid(), SIGTERM); /* whoever asked for the mount was interrupted */
 			return NULL;
@@ -97,7 +122,7 @@ probe_mount(void *argument)
 	} else {
 		char text[256];
 
-		snprintf(text, sizeof(text), "the mount does not answer: %s", strerror(errno));
+		snprintf(text, sizeof(text), "the mount does not answer: %s", strerror(rc));
 		report(serving, MOUNT_FAILED, text);
 		fuse_session_exit(serving->session);
 	}

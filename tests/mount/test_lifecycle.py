@@ -8,9 +8,9 @@ import subprocess
 import time
 
 from mountlib import (ROOT, USER, Background, Mount, background, case, check, current_version,
-                      equal, main, manifest, mount_of, mounts, place, read, refused,
+                      equal, installed, main, manifest, mount_of, mounts, place, read, refused,
                       regular_files, run, sample, sanitized, succeed, take_away, unpack,
-                      wait_for)
+                      unmount_by_force, wait_for)
 
 
 class Holder:
@@ -217,6 +217,25 @@ def killed_daemon():
             with Background("-o", "clean_stale", dataset, mount.point, point=mount.point):
                 equal(len([m for m in mounts() if m[0] == str(mount.point)]), 2, "one on the other")
             equal(current_version(mount.point), 6, "the living mount serves on")
+
+
+@case()
+def killed_while_it_is_asked():
+    """At no moment does a kill leave a process that waits for its own answer."""
+    dataset, point = sample(), place("point")
+    for delay in (0, 0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03):
+        daemon = subprocess.Popen([installed("lancefs"), "-f", dataset, point], stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(5000):
+                if mount_of(point) or daemon.poll() is not None:
+                    break
+                time.sleep(0.0005)
+            time.sleep(delay)
+            daemon.kill()
+            daemon.wait(timeout=10)
+        finally:
+            if mount_of(point):
+                unmount_by_force(point)
 
 
 @case()
