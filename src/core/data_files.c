@@ -302,49 +302,31 @@ data_files_overlay_reader(struct data_files *files, size_t overlay, const struct
 	return make_reader(files, root, rows, ret_reader, err);
 }
 
-/* The tree is at most FIELD_DEPTH_MAX deep. */
-static bool
-has_field(const struct field *field, int32_t id)
-{
-	bool found = field->id == id;
-
-	for (size_t i = 0; i < field->child_count && !found; i++)
-		found = has_field(&field->children[i], id);
-	return found;
-}
-
-static bool
-has_column(const struct lancet_data_file *file, const struct field *root)
-{
-	for (size_t i = 0; i < file->field_count; i++) {
-		if (file->fields[i] >= 0 && has_field(root, file->fields[i]))
-			return true;
-	}
-	return false;
-}
-
 int
 data_files_wrap(
 	const struct data_files *files, const struct field *root, int rc, struct lancet_error *err)
 {
 	const struct lancet_fragment_info *info = data_files_info(files);
-	const struct lancet_data_file *first = NULL;
-	size_t more = 0;
+	uint32_t end = data_schema_end(root);
+	size_t first = NOWHERE, more = 0;
+	struct lancet_bytes path;
 	int size;
 
-	for (size_t i = 0; i < info->file_count; i++) {
-		if (!has_column(&info->files[i], root))
-			continue;
-		if (first == NULL)
-			first = &info->files[i];
-		else
+	for (size_t file = 0; rc != LANCET_OK && file < info->file_count; file++) {
+		uint32_t at = root->ordinal;
+
+		while (at < end && files->placed[at].file != file)
+			at++;
+		if (at < end && first == NOWHERE)
+			first = file;
+		else if (at < end)
 			more++;
 	}
-	if (rc == LANCET_OK || first == NULL)
+	if (first == NOWHERE)
 		return rc;
-	size = first->path.size < 100 ? (int)first->path.size : 100;
+	path = info->files[first].path;
+	size = path.size < 100 ? (int)path.size : 100;
 	if (more == 0)
-		return lancet_wrap(err, rc, "data/%.*s", size, (const char *)first->path.data);
-	return lancet_wrap(
-		err, rc, "data/%.*s and %zu more", size, (const char *)first->path.data, more);
+		return lancet_wrap(err, rc, "data/%.*s", size, (const char *)path.data);
+	return lancet_wrap(err, rc, "data/%.*s and %zu more", size, (const char *)path.data, more);
 }

@@ -278,7 +278,7 @@ struct lists {
 	bool bad;
 };
 
-/* Where lists begin, as bounds of their own for now. One place more is written. */
+/* Where lists begin, by entry, and behind them the number of entries. */
 static uint64_t
 find_lists(const struct walk *walk, uint32_t *bounds)
 {
