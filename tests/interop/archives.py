@@ -80,13 +80,21 @@ class Dataset:
         """The versions that the reference lists, ascending."""
         return sorted(self.accounts(branch))
 
+    def _by_rust(self, branch):
+        name = self.name if branch is None else f"{self.name}.{branch.replace('/', '_')}"
+        return json.loads((self._home / f"{name}.expected.json").read_text())
+
+    @functools.cache
+    def translations(self, branch=None):
+        """{version: {fragment: what the Rust reference translates its addresses to}}."""
+        found = self._by_rust(branch).get("translations", {})
+        return {int(v): {int(f): t for f, t in dump.items()} for v, dump in found.items()}
+
     @functools.cache
     def accounts(self, branch=None):
         """{version: the reference's account, or None where it is only listed}."""
         if not self.by_pylance:
-            name = self.name if branch is None else f"{self.name}.{branch.replace('/', '_')}"
-            account = json.loads((self._home / f"{name}.expected.json").read_text())
-            return {int(v): dump for v, dump in account["versions"].items()}
+            return {int(v): dump for v, dump in self._by_rust(branch)["versions"].items()}
         if "open" in self.expected:
             return {int(v): None if "error" in d else d
                     for v, d in self.expected["by_number"].items()}

@@ -176,6 +176,11 @@ def runs(want):
     return [v for v, count in want["runs"] for _ in range(count)]
 
 
+def translated(want):
+    """One address, or None, for each row of a translation."""
+    return [None if start is None else start + i for start, count in want for i in range(count)]
+
+
 def check_rust(facts, dump):
     out = Differences()
     for name in ("version", "config", "table_metadata", "schema_metadata", "next_row_id",
