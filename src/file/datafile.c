@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lance/file.pb-c.h"
 #include "legacy_meta.h"
 #include "stored_schema.h"
 #include "util/cursor.h"
@@ -379,9 +380,8 @@ load_schema(struct datafile *file, struct stored_schema **ret_schema, struct lan
 	return stored_schema_new(file->source, place.offset, place.size, ret_schema, err);
 }
 
-int
-datafile_fields(struct datafile *file, struct Lance__File__Field *const **ret_fields,
-	size_t *ret_count, struct lancet_error *err)
+static int
+keep_schema(struct datafile *file, struct stored_schema **ret_schema, struct lancet_error *err)
 {
 	struct stored_schema *schema = atomic_load(&file->schema);
 	struct stored_schema *before = NULL;
@@ -393,7 +393,37 @@ datafile_fields(struct datafile *file, struct Lance__File__Field *const **ret_fi
 			schema = before;
 		}
 	}
+	*ret_schema = schema;
+	return LANCET_OK;
+}
+
+int
+datafile_fields(struct datafile *file, struct Lance__File__Field *const **ret_fields,
+	size_t *ret_count, struct lancet_error *err)
+{
+	struct stored_schema *schema;
+
+	TRY(keep_schema(file, &schema, err));
 	*ret_fields = schema->fields;
 	*ret_count = schema->count;
 	return LANCET_OK;
+}
+
+int
+datafile_metadata(struct datafile *file, struct slice key, struct slice *ret_value,
+	struct lancet_error *err)
+{
+	struct stored_schema *schema;
+
+	TRY(keep_schema(file, &schema, err));
+	for (size_t i = schema->metadata_count; i-- > 0;) {
+		const Lance__File__StringEntry *entry = schema->metadata[i];
+
+		if (!slice_equal(slice_of(entry->key.data, entry->key.len), key))
+			continue;
+		*ret_value = slice_of(entry->value.data, entry->value.len);
+		return LANCET_OK;
+	}
+	return lancet_fail(err, LANCET_NOT_FOUND, "no %.*s in the metadata of the schema",
+		FIELD_TEXT(key));
 }

@@ -38,6 +38,10 @@ int datafile_row_count(struct datafile *file, uint64_t *ret_rows, struct lancet_
  * the file. */
 int datafile_fields(struct datafile *file, struct Lance__File__Field *const **ret_fields,
 	size_t *ret_count, struct lancet_error *err);
+/* The value under a key of the schema's metadata, borrowed from the file; of equal keys the last
+ * one counts. NOT_FOUND: no such key; a legacy file has none. */
+int datafile_metadata(struct datafile *file, struct slice key, struct slice *ret_value,
+	struct lancet_error *err);
 /* Batches and page table of a legacy file (legacy_meta.h), read when first asked for, borrowed. */
 int datafile_legacy(
 	struct datafile *file, const struct legacy_meta **ret_meta, struct lancet_error *err);

@@ -25,6 +25,8 @@ unpack_descriptor(struct stored_schema *schema, struct slice bytes, struct lance
 		return lancet_fail(err, LANCET_CORRUPT, "no schema");
 	schema->fields = message->schema->fields;
 	schema->count = message->schema->n_fields;
+	schema->metadata = message->schema->metadata;
+	schema->metadata_count = message->schema->n_metadata;
 	return LANCET_OK;
 }
 

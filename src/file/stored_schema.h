@@ -1,4 +1,5 @@
-/* The fields and the row count that a data file carries itself. Format facts: FileDescriptor. */
+/* The fields, metadata and row count that a data file carries itself. Format facts: FileDescriptor.
+ */
 #ifndef FILE_STORED_SCHEMA_H
 #define FILE_STORED_SCHEMA_H
 
@@ -6,11 +7,14 @@
 #include "util/source.h"
 
 struct Lance__File__Field;
+struct Lance__File__StringEntry;
 
 struct stored_schema {
 	struct arena arena;
 	struct Lance__File__Field *const *fields;
 	size_t count;
+	struct Lance__File__StringEntry *const *metadata; /* legacy files: none */
+	size_t metadata_count;
 };
 
 /* From a FileDescriptor at that place of the file. */

@@ -14,7 +14,20 @@ put_le(struct buf *b, uint64_t value, unsigned width)
 		buf_put_byte(b, (uint8_t)(value >> 8 * i));
 }
 
-/* FileDescriptor { Schema schema #1 { repeated Field fields #1 }; uint64 length #2 } */
+/* StringEntry metadata #5 { key #1, value #2 } */
+static inline void
+put_metadata(struct buf *schema, const char *key, const char *value)
+{
+	struct buf entry = { 0 };
+
+	put_head(&entry, 1, strlen(key));
+	buf_put_text(&entry, key);
+	put_head(&entry, 2, strlen(value));
+	buf_put_text(&entry, value);
+	put_message(schema, 5, &entry);
+}
+
+/* FileDescriptor { Schema schema #1 { repeated Field fields #1, metadata }; uint64 length #2 } */
 static inline void
 put_descriptor(struct buf *b, const struct file_spec *spec)
 {
@@ -26,6 +39,9 @@ put_descriptor(struct buf *b, const struct file_spec *spec)
 	put_head(&field, 5, 5);
 	buf_put_text(&field, "int32");
 	put_message(&schema, 1, &field);
+	put_metadata(&schema, "twice", "first");
+	put_metadata(&schema, "once", "only");
+	put_metadata(&schema, "twice", "last");
 	put_message(b, 1, &schema);
 	put_number(b, 2, spec->rows);
 }

@@ -114,6 +114,39 @@ START_TEST(files_carry_their_schema)
 }
 END_TEST
 
+static const struct {
+	bool legacy;
+	const char *key, *value; /* NULL: there is none */
+} metadata[] = {
+	{ false, "once", "only" },
+	{ false, "twice", "last" },
+	{ false, "onc", NULL },
+	{ true, "once", NULL },
+};
+
+START_TEST(metadata_of_a_schema_is_found_by_key)
+{
+	const struct file_spec spec = { 2, 1, 9, 0, 0, NULL, SOUND, "", 0, false };
+	struct buf bytes = !metadata[_i].legacy ? make_file(&spec, NULL)
+						: make_legacy((const int32_t[]){ 0, 9 }, 2);
+	struct slice key = slice_text(metadata[_i].key), value = { 0 };
+	struct datafile *file;
+	int rc;
+
+	ck_assert_int_eq(open_bytes(buf_slice(&bytes), &file, NULL), LANCET_OK);
+	rc = datafile_metadata(file, key, &value, NULL);
+	if (metadata[_i].value == NULL) {
+		ck_assert_int_eq(rc, LANCET_NOT_FOUND);
+		ck_assert_ptr_null(value.data);
+	} else {
+		ck_assert_int_eq(rc, LANCET_OK);
+		ck_assert(slice_equal(value, slice_text(metadata[_i].value)));
+	}
+	datafile_unref(file);
+	buf_release(&bytes);
+}
+END_TEST
+
 static const bool is_legacy[] = { false, true };
 
 /* Cut at the front the offsets are wrong, cut at the end the magic is: nothing may be believed or
@@ -275,6 +308,8 @@ END_TEST
 
 UNIT_MAIN("datafile_schema", UNIT_TEST(v2_files_say_their_rows_in_the_descriptor),
 	UNIT_LOOP(legacy_files_end_at_their_last_batch_offset, batches),
-	UNIT_TEST(files_carry_their_schema), UNIT_LOOP(damaged_files_are_refused, is_legacy),
+	UNIT_TEST(files_carry_their_schema),
+	UNIT_LOOP(metadata_of_a_schema_is_found_by_key, metadata),
+	UNIT_LOOP(damaged_files_are_refused, is_legacy),
 	UNIT_LOOP(columns_are_counted_by_version, numberings),
 	UNIT_TEST(files_of_the_reference_have_the_rows_it_says))
