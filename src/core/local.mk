@@ -55,6 +55,7 @@ core_sources += \
 	src/core/arrow_ipc_schema.c src/core/arrow_type.c src/core/arrow_type.h \
 	src/core/row_csv.c src/core/row_field.c src/core/row_field.h src/core/row_json.c \
 	src/core/row_scalar.c src/core/rowtext.c
+core_sources += src/core/column_pool.c src/core/column_pool.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 
 liblancet_all_la_SOURCES = $(core_sources)

@@ -1,17 +1,14 @@
-/* Readers of a spilled column, shared without a lock; see spilled.h. */
+/* Spilled columns, read in pieces by shared readers; see spilled.h. */
 #include "spilled.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "column_pool.h"
 #include "repeats.h"
 #include "util/macros.h"
 
-#define POOL_SIZE  8u
 #define PIECE_ROWS 4096u /* decoded and checked together */
-/* Values of a piece, and what their page may need besides: a limit, not a need. */
-#define PIECE_BYTES (UINT64_C(64) << 20)
 
 /* What is decoded: 64 bits each. Its name is for messages. */
 static const struct field lineage_field = {
@@ -23,81 +20,10 @@ static const struct field lineage_field = {
 	.bits = 64,
 };
 
-/* What one thread reads with. */
-struct spilled_reader {
-	struct field_reader *fields;
-	struct array values;
-	struct array_budget budget;
-};
-
 struct spilled {
-	struct datafile *file;
-	uint32_t column;
-	uint64_t rows;
+	struct column_pool pool;
 	bool unique;
-	_Atomic(struct spilled_reader *) pool[POOL_SIZE];
-	_Atomic uint64_t decoded;
 };
-
-static void
-reader_free(struct spilled_reader *reader)
-{
-	if (reader == NULL)
-		return;
-	array_release(&reader->values);
-	field_reader_free(reader->fields);
-	free(reader);
-}
-
-static int
-reader_new(
-	const struct spilled *spilled, struct spilled_reader **ret_reader, struct lancet_error *err)
-{
-	const struct column_place place = { spilled->file, spilled->column };
-	struct spilled_reader *reader = calloc(1, sizeof(*reader));
-	int rc;
-
-	if (reader == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "reader of a column");
-	reader->budget.limit = PIECE_BYTES;
-	rc = array_init(&reader->values, &lineage_field, &reader->budget, err);
-	if (rc == LANCET_OK)
-		rc = field_reader_open(&lineage_field, &place, spilled->rows, &reader->fields, err);
-	if (rc != LANCET_OK) {
-		reader_free(reader);
-		return rc;
-	}
-	*ret_reader = reader;
-	return LANCET_OK;
-}
-
-static int
-take_reader(struct spilled *spilled, struct spilled_reader **ret_reader, struct lancet_error *err)
-{
-	for (size_t i = 0; i < POOL_SIZE; i++) {
-		struct spilled_reader *reader =
-			atomic_exchange_explicit(&spilled->pool[i], NULL, memory_order_acquire);
-
-		if (reader != NULL) {
-			*ret_reader = reader;
-			return LANCET_OK;
-		}
-	}
-	return reader_new(spilled, ret_reader, err);
-}
-
-static void
-give_reader(struct spilled *spilled, struct spilled_reader *reader)
-{
-	for (size_t i = 0; i < POOL_SIZE; i++) {
-		struct spilled_reader *none = NULL;
-
-		if (atomic_compare_exchange_strong_explicit(&spilled->pool[i], &none, reader,
-			    memory_order_release, memory_order_relaxed))
-			return;
-	}
-	reader_free(reader);
-}
 
 /* The type that the file itself says the column has. A schema that can't be read says nothing, and
  * says nothing about this column. */
@@ -131,44 +57,24 @@ check_type(struct datafile *file, uint32_t column, struct lancet_error *err)
 	return rc;
 }
 
-static int
-check_column(struct datafile *file, uint32_t column, uint64_t rows, struct lancet_error *err)
-{
-	const struct file_column *pages;
-
-	if (column >= datafile_column_count(file))
-		return lancet_fail(err, LANCET_CORRUPT, "no column %" PRIu32 ", it has %" PRIu32,
-			column, datafile_column_count(file));
-	TRY(datafile_column(file, column, &pages, err));
-	if (pages->length != rows)
-		return lancet_fail(err, LANCET_CORRUPT,
-			"column %" PRIu32 ": %" PRIu64 " values for %" PRIu64 " rows", column,
-			pages->length, rows);
-	return check_type(file, column, err);
-}
-
 int
 spilled_open(struct datafile *file, uint32_t column, uint64_t rows, bool unique,
 	struct spilled **ret_spilled, struct lancet_error *err)
 {
 	struct spilled *spilled;
-	struct spilled_reader *first = NULL;
 	int rc;
 
-	TRY(check_column(file, column, rows, err));
+	TRY(column_check(file, column, rows, err));
+	TRY(check_type(file, column, err));
 	spilled = calloc(1, sizeof(*spilled));
 	if (spilled == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "spilled column");
-	spilled->file = datafile_ref(file);
-	spilled->column = column;
-	spilled->rows = rows;
 	spilled->unique = unique;
-	rc = reader_new(spilled, &first, err);
+	rc = column_pool_init(&spilled->pool, file, column, &lineage_field, rows, err);
 	if (rc != LANCET_OK) {
-		spilled_free(spilled);
+		free(spilled);
 		return rc;
 	}
-	atomic_init(&spilled->pool[0], first);
 	*ret_spilled = spilled;
 	return LANCET_OK;
 }
@@ -178,24 +84,18 @@ spilled_free(struct spilled *spilled)
 {
 	if (spilled == NULL)
 		return;
-	for (size_t i = 0; i < POOL_SIZE; i++)
-		reader_free(atomic_load(&spilled->pool[i]));
-	datafile_unref(spilled->file);
+	column_pool_release(&spilled->pool);
 	free(spilled);
 }
 
 static int
-read_piece(const struct spilled *spilled, struct spilled_reader *reader,
+read_piece(const struct spilled *spilled, struct column_reader *reader,
 	const struct row_range *ranges, size_t count, size_t rows, uint64_t *values,
 	struct lancet_error *err)
 {
 	uint64_t repeated;
 
-	array_reset(&reader->values);
-	TRY(field_reader_read(reader->fields, ranges, count, &reader->values, err));
-	if (reader->values.length != rows)
-		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu64 " values for %zu rows",
-			reader->values.length, rows);
+	TRY(column_reader_read(reader, ranges, count, rows, err));
 	if (reader->values.null_count != 0)
 		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu64 " nulls from row %" PRIu64 " on",
 			reader->values.null_count, ranges[0].first);
@@ -209,7 +109,7 @@ read_piece(const struct spilled *spilled, struct spilled_reader *reader,
 
 /* Cuts the ranges into pieces: a long range is read bit by bit, short ones several together. */
 static int
-read_pieces(const struct spilled *spilled, struct spilled_reader *reader,
+read_pieces(const struct spilled *spilled, struct column_reader *reader,
 	const struct row_range *ranges, size_t count, uint64_t *values, struct lancet_error *err)
 {
 	struct row_range piece[64];
@@ -240,24 +140,17 @@ int
 spilled_read(struct spilled *spilled, const struct row_range *ranges, size_t count,
 	uint64_t *values, struct lancet_error *err)
 {
-	struct spilled_reader *reader = NULL;
-	uint64_t before;
+	struct column_reader *reader;
 	int rc;
 
-	TRY(take_reader(spilled, &reader, err));
-	before = field_reader_decoded(reader->fields);
+	TRY(column_pool_take(&spilled->pool, &reader, err));
 	rc = read_pieces(spilled, reader, ranges, count, values, err);
-	atomic_fetch_add_explicit(&spilled->decoded, field_reader_decoded(reader->fields) - before,
-		memory_order_relaxed);
-	if (rc == LANCET_OK)
-		give_reader(spilled, reader);
-	else
-		reader_free(reader);
+	column_pool_give(&spilled->pool, reader, rc);
 	return rc;
 }
 
 uint64_t
 spilled_decoded(const struct spilled *spilled)
 {
-	return atomic_load_explicit(&spilled->decoded, memory_order_relaxed);
+	return column_pool_decoded(&spilled->pool);
 }

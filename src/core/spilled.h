@@ -1,8 +1,7 @@
 /* A lineage column that was spilled to a data file: read by row, never as a whole.
  *
- * Safe to read from many threads: each takes a reader of its own from a small pool that is filled
- * and emptied by atomic exchange, so no lock is on the read path. A read decodes the pages and
- * chunks that hold its rows. Format facts: spilled sequences.
+ * Safe to read from many threads, each of which takes a reader of its own from a pool. A read
+ * decodes the pages and chunks that hold its rows. Format facts: spilled sequences.
  */
 #ifndef CORE_SPILLED_H
 #define CORE_SPILLED_H
