@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lines.h"
 #include "util/macros.h"
 #include "util/text.h"
 
@@ -56,28 +57,7 @@ state_new(const struct node_ref *ref, struct column_state **ret_state, struct la
 	return LANCET_OK;
 }
 
-/* Room for `count` lines at the end of out; NULL when there is none. */
-static uint8_t *
-lines_begin(struct buf *out, size_t count, size_t width)
-{
-	if (!buf_reserve(out, count * width))
-		return NULL;
-	out->size += count * width;
-	return out->data + out->size - count * width;
-}
-
 typedef void (*put_values)(const uint64_t *values, size_t count, struct buf *out);
-
-static void
-put_lines(const uint64_t *values, size_t count, struct buf *out)
-{
-	uint8_t *line = lines_begin(out, count, LINE_64);
-
-	for (size_t i = 0; line != NULL && i < count; i++, line += LINE_64) {
-		text_put_u64(line, LINE_64 - 1, values[i]);
-		line[LINE_64 - 1] = '\n';
-	}
-}
 
 static void
 put_raw(const uint64_t *values, size_t count, struct buf *out)
@@ -113,7 +93,7 @@ render_lineage(const struct records *records, uint64_t first, size_t count, stru
 {
 	const struct column_state *state = records->state;
 
-	return render_column(state->columns[0], first, count, put_lines, out, err);
+	return render_column(state->columns[0], first, count, lines_put_u64, out, err);
 }
 
 static int

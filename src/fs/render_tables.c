@@ -1,15 +1,9 @@
 /* fragments.tsv and files.tsv, rendered a block of lines at a time. SPEC section 4. */
 #include "render.h"
 
-#include <string.h>
-
+#include "lines.h"
 #include "util/macros.h"
 #include "util/text.h"
-
-struct column_spec {
-	const char *name;
-	unsigned width; /* of the cells; the header's name may be longer */
-};
 
 static const struct column_spec fragment_columns[] = {
 	{ "fragment", 10 },
@@ -23,36 +17,6 @@ static const struct column_spec fragment_columns[] = {
 	{ "created_at", 7 },
 	{ "last_updated_at", 7 },
 };
-
-static unsigned
-column_width(const struct column_spec *column)
-{
-	unsigned name = (unsigned)strlen(column->name);
-
-	return name > column->width ? name : column->width;
-}
-
-static void
-put_column(struct buf *out, const struct column_spec *columns, size_t count, size_t at,
-	const char *text)
-{
-	buf_put_cell(out, column_width(&columns[at]), slice_text(text));
-	buf_put_byte(out, at + 1 < count ? '\t' : '\n');
-}
-
-static void
-put_number(
-	struct buf *out, const struct column_spec *columns, size_t count, size_t at, uint64_t value)
-{
-	static const uint64_t widest = UINT64_C(9999999999); /* ten digits */
-
-	if (columns[at].width == 10 && value > widest) {
-		put_column(out, columns, count, at, "-");
-		return;
-	}
-	buf_put_u64(out, column_width(&columns[at]), value);
-	buf_put_byte(out, at + 1 < count ? '\t' : '\n');
-}
 
 /* Recorded sizes; a file without one is looked at, and a lost one counts nothing. */
 static uint64_t
@@ -84,22 +48,22 @@ put_fragment(struct buf *out, lancet_version *version, uint64_t ordinal)
 	lancet_fragment *fragment = NULL;
 
 	lancet_version_span(version, ordinal, &span);
-	put_number(out, columns, count, 0, span.id);
+	line_put_number(out, columns, count, 0, span.id);
 	/* A damaged fragment keeps its line; its own files say what is wrong. */
 	if (lancet_fragment_open(version, ordinal, &fragment, NULL) != LANCET_OK) {
 		for (size_t i = 1; i < count; i++)
-			put_column(out, columns, count, i, "-");
+			line_put_text(out, columns, count, i, "-");
 		return;
 	}
 	const struct lancet_fragment_info *info = lancet_fragment_info(fragment);
-	put_number(out, columns, count, 1, info->physical_rows);
-	put_number(out, columns, count, 2, info->deleted_rows);
-	put_number(out, columns, count, 3, info->physical_rows - info->deleted_rows);
-	put_number(out, columns, count, 4, info->file_count);
-	put_number(out, columns, count, 5, info->overlay_count);
-	put_number(out, columns, count, 6, fragment_bytes(version, info));
+	line_put_number(out, columns, count, 1, info->physical_rows);
+	line_put_number(out, columns, count, 2, info->deleted_rows);
+	line_put_number(out, columns, count, 3, info->physical_rows - info->deleted_rows);
+	line_put_number(out, columns, count, 4, info->file_count);
+	line_put_number(out, columns, count, 5, info->overlay_count);
+	line_put_number(out, columns, count, 6, fragment_bytes(version, info));
 	for (size_t i = 0; i < 3; i++)
-		put_column(out, columns, count, 7 + i,
+		line_put_text(out, columns, count, 7 + i,
 			lancet_placement_name(info->lineage[i].placement));
 	lancet_fragment_unref(fragment);
 }
@@ -120,30 +84,18 @@ release_version(struct records *records)
 	lancet_version_unref(records->state);
 }
 
-static size_t
-fragments_line_size(void)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(fragment_columns); i++)
-		size += column_width(&fragment_columns[i]) + 1;
-	return size;
-}
-
 int
 records_fragments_tsv(
 	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
 {
 	struct buf header = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(fragment_columns); i++)
-		put_column(&header, fragment_columns, ARRAY_SIZE(fragment_columns), i,
-			fragment_columns[i].name);
+	line_put_header(&header, fragment_columns, ARRAY_SIZE(fragment_columns));
 	TRY(buf_check(&header, "fragments.tsv", err));
 	*ret_records = (struct records){
 		.header = header,
 		.count = lancet_version_info(ref->version)->fragment_count,
-		.width = fragments_line_size(),
+		.width = line_size(fragment_columns, ARRAY_SIZE(fragment_columns)),
 		.render = render_fragments,
 		.release = release_version,
 		.state = lancet_version_ref(ref->version),
@@ -155,7 +107,8 @@ int
 measure_fragments_tsv(const struct node_ref *ref, uint64_t *ret_size, struct lancet_error *err)
 {
 	(void)err;
-	*ret_size = (lancet_version_info(ref->version)->fragment_count + 1) * fragments_line_size();
+	*ret_size = (lancet_version_info(ref->version)->fragment_count + 1) *
+		    line_size(fragment_columns, ARRAY_SIZE(fragment_columns));
 	return LANCET_OK;
 }
 
@@ -200,19 +153,19 @@ put_file(struct buf *out, lancet_live *live, size_t index)
 	const struct lancet_live_file *file = lancet_live_file(live, index);
 	uint64_t bytes;
 
-	put_column(out, columns, count, 0, lancet_live_kind_name(file->kind));
+	line_put_text(out, columns, count, 0, lancet_live_kind_name(file->kind));
 	if (file->has_fragment)
-		put_number(out, columns, count, 1, file->fragment);
+		line_put_number(out, columns, count, 1, file->fragment);
 	else
-		put_column(out, columns, count, 1, "-");
+		line_put_text(out, columns, count, 1, "-");
 	if (file_bytes(live, index, &bytes))
-		put_number(out, columns, count, 2, bytes);
+		line_put_number(out, columns, count, 2, bytes);
 	else
-		put_column(out, columns, count, 2, "-");
+		line_put_text(out, columns, count, 2, "-");
 	if (file->has_base)
-		put_number(out, columns, count, 3, file->base_id);
+		line_put_number(out, columns, count, 3, file->base_id);
 	else
-		put_column(out, columns, count, 3, "-");
+		line_put_text(out, columns, count, 3, "-");
 	buf_put_cell(out, 0, slice_text(file->path));
 	buf_put_byte(out, '\n');
 }
@@ -240,10 +193,7 @@ records_files_tsv(const struct node_ref *ref, struct records *ret_records, struc
 	lancet_live *live = NULL;
 
 	TRY(lancet_live_open(ref->version, &live, err));
-	for (size_t i = 0; i < 4; i++)
-		put_column(
-			&header, file_columns, ARRAY_SIZE(file_columns), i, file_columns[i].name);
-	buf_put_text(&header, "path\n");
+	line_put_header(&header, file_columns, ARRAY_SIZE(file_columns));
 	if (buf_check(&header, "files.tsv", err) != LANCET_OK) {
 		buf_release(&header);
 		lancet_live_unref(live);
