@@ -11,9 +11,6 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define MILLIS_PER_SECOND 1000u
-#define NANOS_PER_MILLI   1000000u
-
 static struct slice
 slice_of_bytes(struct lancet_bytes bytes)
 {
@@ -80,11 +77,7 @@ put_segment(struct jsondoc *doc, const lancet_version *version, const struct fie
 		jsonw_i64(w, "index_version", info->index_version);
 	else
 		jsonw_null(w, "index_version");
-	if (info->has_created_at)
-		pbjson_time(w, "created_at", (int64_t)(info->created_at / MILLIS_PER_SECOND),
-		            (int32_t)(info->created_at % MILLIS_PER_SECOND * NANOS_PER_MILLI));
-	else
-		jsonw_null(w, "created_at");
+	pbjson_millis(w, "created_at", info->has_created_at, info->created_at);
 	put_files(w, info);
 	if (known)
 		jsonw_u64(w, "covered_rows", rows);

@@ -14,6 +14,9 @@
 #include "util/macros.h"
 #include "util/text.h"
 
+#define MILLIS_PER_SECOND 1000u
+#define NANOS_PER_MILLI   1000000u
+
 bool
 is_numbered_entry(const ProtobufCMessageDescriptor *type)
 {
@@ -204,4 +207,14 @@ pbjson_time(struct jsonw *w, const char *key, int64_t seconds, int32_t nanos)
 	jsonw_i64_text(w, "seconds", seconds);
 	jsonw_i64(w, "nanos", nanos);
 	jsonw_end(w);
+}
+
+void
+pbjson_millis(struct jsonw *w, const char *key, bool has_millis, uint64_t millis)
+{
+	if (has_millis)
+		pbjson_time(w, key, (int64_t)(millis / MILLIS_PER_SECOND),
+		            (int32_t)(millis % MILLIS_PER_SECOND * NANOS_PER_MILLI));
+	else
+		jsonw_null(w, key);
 }

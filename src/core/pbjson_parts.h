@@ -25,6 +25,8 @@ int pbjson_unknown(struct jsondoc *doc, const ProtobufCMessage *message, pbjson_
 
 /* RFC 3339; {"seconds", "nanos"} for what is no time of a calendar. */
 void pbjson_time(struct jsonw *w, const char *key, int64_t seconds, int32_t nanos);
+/* The same of milliseconds since 1970; null when there are none. */
+void pbjson_millis(struct jsonw *w, const char *key, bool has_millis, uint64_t millis);
 
 /* Map entries whose keys are integers. */
 #define NUMBERED_TEXT_MAX 21 /* "-9223372036854775808" */
