@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "index_set.h"
 #include "lance/table.pb-c.h"
 #include "pbjson_fields.h"
 #include "util/pbunpack.h"
@@ -176,17 +177,16 @@ pack(struct finding *finding, char ***ret_paths, size_t *ret_count)
 }
 
 /* Below a base that is no dataset, index directories lie right in it. */
-static void
-put_directory(struct buf *directory, const lancet_version *version,
-              const struct lancet_index_segment *segment)
+void
+index_directory_put(struct buf *into, const lancet_version *version,
+                    const struct lancet_index_segment *segment)
 {
 	const struct lancet_base_path *path =
 		segment->has_base ? version_base_path(version, segment->base_id) : NULL;
 
 	if (path == NULL || path->is_dataset_root)
-		buf_put_text(directory, "_indices/");
-	buf_put_text(directory, segment->uuid_text);
-	buf_put_byte(directory, '\0');
+		buf_put_text(into, "_indices/");
+	buf_put_text(into, segment->uuid_text);
 }
 
 int
@@ -203,7 +203,8 @@ lancet_index_segment_files(lancet_version *version, const struct lancet_index_se
 		return lancet_fail(err, LANCET_CORRUPT, "index segment: \"%s\" is no UUID",
 		                   segment->uuid_text);
 	TRY(lancet_version_base(version, segment->has_base, segment->base_id, &base, err));
-	put_directory(&directory, version, segment);
+	index_directory_put(&directory, version, segment);
+	buf_put_byte(&directory, '\0');
 	rc = buf_check(&directory, "index directory", err);
 	if (rc == LANCET_OK)
 		rc = find(&finding, base->store, (const char *)directory.data, segment);

@@ -4,6 +4,7 @@
 
 #include <lancet/index.h>
 #include "util/arena.h"
+#include "util/buf.h"
 #include "util/slice.h"
 
 struct index_segment {
@@ -20,6 +21,10 @@ struct index_set {
 
 /* Decodes an IndexSection. version_indices_free frees what it returns. */
 int index_section_parse(struct slice bytes, struct index_set **ret_set, struct lancet_error *err);
+
+/* The directory of the segment's files in its base: "_indices/UUID". */
+void index_directory_put(struct buf *into, const lancet_version *version,
+                         const struct lancet_index_segment *segment);
 
 /* Live rows of the fragments that the segment's bitmap names. *ret_known is false when the coverage
  * or a count of rows is not known, or the bitmap is damaged. */

@@ -32,8 +32,5 @@ int live_add_reuse(struct live_files *files, lancet_version *version, struct lan
 int live_add_blobs(struct live_files *files, lancet_version *version, struct lancet_error *err);
 /* All of them, sorted (live_files.c). */
 int live_files_find(struct live_files *files, lancet_version *version, struct lancet_error *err);
-/* The name of the fragment reuse index's entry. */
-#define REUSE_INDEX_NAME "__lance_frag_reuse"
-bool index_is_reuse(struct lancet_bytes name);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "fragment.h"
 #include "names.h"
+#include "reuse.h"
 #include "util/macros.h"
 
 #define BASE_PATHS_BIT 4

@@ -15,6 +15,7 @@
 
 #include "flags.h"
 #include "pbedit.h"
+#include "reuse.h"
 #include "util/cursor.h"
 #include "util/macros.h"
 

@@ -56,6 +56,10 @@ core_sources += \
 	src/core/row_csv.c src/core/row_field.c src/core/row_field.h src/core/row_json.c \
 	src/core/row_scalar.c src/core/rowtext.c
 core_sources += src/core/column_pool.c src/core/column_pool.h
+core_sources += \
+	src/core/reuse.c src/core/reuse.h src/core/reuse_check.c src/core/reuse_details.c \
+	src/core/reuse_order.c src/core/reuse_parse.c src/core/reuse_path.c
+pkginclude_HEADERS += src/core/include/lancet/transition.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 
 liblancet_all_la_SOURCES = $(core_sources)

@@ -1,7 +1,7 @@
 /* A version's getters, and its end.
  *
  * A version is immutable; what is made later hangs in slots that are set once (schema, indices,
- * live files) and is freed here with the last reference.
+ * live files, reuse history) and is freed here with the last reference.
  */
 #include "version.h"
 
@@ -39,6 +39,7 @@ lancet_version_unref(lancet_version *version)
 	version_schema_free(atomic_load(&version->schema));
 	version_indices_free(atomic_load(&version->indices));
 	version_live_free(atomic_load(&version->live));
+	version_reuse_free(atomic_load(&version->reuse));
 	free(version->spans);
 	arena_release(&version->arena);
 	source_unref(version->file);

@@ -64,7 +64,8 @@ struct lancet_version {
 	bool counts_missing;            /* a fragment's row counts were not recorded */
 	bool has_index_section, has_transaction_section;
 	uint64_t index_section, transaction_section; /* offsets of the length prefixes in file */
-	_Atomic(void *) schema, indices, live; /* lazy parts: see schema.c, index_meta.c, live.c */
+	/* lazy parts: see schema.c, index_meta.c, live.c, reuse.c */
+	_Atomic(void *) schema, indices, live, reuse;
 	size_t footprint;               /* bytes this snapshot holds, for the cache */
 };
 
@@ -82,6 +83,7 @@ const struct lancet_base_path *version_base_path(const struct lancet_version *ve
 void version_schema_free(void *schema);
 void version_indices_free(void *indices);
 void version_live_free(void *live);
+void version_reuse_free(void *reuse);
 
 /* A section "u32 length | message" of the manifest file; CORRUPT when it passes the end.
  * *ret_data is allocated. */
