@@ -20,4 +20,6 @@ libutil_la_SOURCES = \
 libutil_la_SOURCES += \
 	src/util/flatbuild.c src/util/flatbuild.h src/util/jsoncheck.c src/util/jsoncheck.h \
 	src/util/number.c src/util/number.h
+libutil_la_SOURCES += src/util/rankset.c src/util/rankset.h src/util/rankset_index.h \
+	src/util/rankset_ranks.c src/util/rankset_select.c
 libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS) $(JSON_LIBS)

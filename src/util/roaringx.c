@@ -19,24 +19,14 @@
 #define OFFSETS_FROM     4u    /* containers: below it a bitmap with runs has no offsets */
 #define VALUES_PER_KEY   65536u
 
-struct walk {
-	struct cursor c;
-	uint32_t count;          /* containers */
-	struct slice run_flags;  /* empty without runs */
-	struct slice heads;      /* count × { u16 key, u16 cardinality - 1 } */
-	struct slice offsets;    /* count × u32, or empty */
-	uint64_t cardinality;
-	uint64_t value_end;      /* one past the largest value */
-};
-
 static int
-cut(const struct walk *w, struct lancet_error *err)
+cut(const struct roaringx_walk *w, struct lancet_error *err)
 {
 	return lancet_fail(err, LANCET_CORRUPT, "roaring bitmap: cut at %zu bytes", w->c.in.size);
 }
 
 static int
-walk_header(struct walk *w, struct lancet_error *err)
+walk_header(struct roaringx_walk *w, struct lancet_error *err)
 {
 	uint32_t cookie = cursor_u32(&w->c);
 	bool runs = (cookie & 0xffff) == COOKIE_RUNS;
@@ -61,11 +51,11 @@ walk_header(struct walk *w, struct lancet_error *err)
 	return w->c.bad ? cut(w, err) : LANCET_OK;
 }
 
-/* The three kinds of contents: each returns the number of values it holds and the last one, or
- * false when its order is wrong. A short input shows in the cursor. */
+/* The three kinds of contents: each fills in contents, how many values they hold and the last one,
+ * or returns false when their order is wrong. A short input shows in the cursor. */
 
 static bool
-walk_runs(struct cursor *c, uint32_t *ret_count, uint32_t *ret_last)
+walk_runs(struct cursor *c, struct roaringx_container *into)
 {
 	uint32_t run_count = cursor_u16(c);
 	struct slice runs = cursor_take(c, (uint64_t)run_count * 4);
@@ -81,13 +71,14 @@ walk_runs(struct cursor *c, uint32_t *ret_count, uint32_t *ret_last)
 		next = start + length;
 		values += length;
 	}
-	*ret_count = values;
-	*ret_last = next == 0 ? 0 : next - 1;
+	into->contents = runs;
+	into->cardinality = values;
+	into->last = next == 0 ? 0 : next - 1;
 	return true;
 }
 
 static bool
-walk_array(struct cursor *c, uint32_t cardinality, uint32_t *ret_count, uint32_t *ret_last)
+walk_array(struct cursor *c, uint32_t cardinality, struct roaringx_container *into)
 {
 	struct slice values = cursor_take(c, (uint64_t)cardinality * 2);
 	uint32_t next = 0;
@@ -99,13 +90,14 @@ walk_array(struct cursor *c, uint32_t cardinality, uint32_t *ret_count, uint32_t
 			return false;
 		next = value + 1;
 	}
-	*ret_count = cardinality;
-	*ret_last = next == 0 ? 0 : next - 1;
+	into->contents = values;
+	into->cardinality = cardinality;
+	into->last = next == 0 ? 0 : next - 1;
 	return true;
 }
 
 static bool
-walk_bitset(struct cursor *c, uint32_t *ret_count, uint32_t *ret_last)
+walk_bitset(struct cursor *c, struct roaringx_container *into)
 {
 	struct slice words = cursor_take(c, BITSET_SIZE);
 	uint32_t values = 0;
@@ -119,63 +111,95 @@ walk_bitset(struct cursor *c, uint32_t *ret_count, uint32_t *ret_last)
 		values += (uint32_t)__builtin_popcountll(word);
 		last = (uint32_t)(i * 8) + 63 - (uint32_t)__builtin_clzll(word);
 	}
-	*ret_count = values;
-	*ret_last = last;
+	into->contents = words;
+	into->cardinality = values;
+	into->last = last;
 	return true;
 }
 
-static int
-walk_container(struct walk *w, uint32_t index, struct lancet_error *err)
+static bool
+walk_contents(struct roaringx_walk *w, uint32_t cardinality, struct roaringx_container *into)
 {
-	uint32_t key = load_u16(w->heads.data + (size_t)index * 4);
-	uint32_t cardinality = load_u16(w->heads.data + (size_t)index * 4 + 2) + 1u;
-	uint32_t count = 0;
-	uint32_t last = 0;
-	bool is_run = false;
+	uint32_t index = w->next;
+
+	into->kind = cardinality <= ARRAY_MAX ? ROARINGX_ARRAY : ROARINGX_BITSET;
+	if (w->run_flags.size != 0 && (w->run_flags.data[index / 8] >> index % 8 & 1) != 0)
+		into->kind = ROARINGX_RUNS;
+	switch (into->kind) {
+	case ROARINGX_RUNS:
+		return walk_runs(&w->c, into);
+	case ROARINGX_ARRAY:
+		return walk_array(&w->c, cardinality, into);
+	default:
+		return walk_bitset(&w->c, into);
+	}
+}
+
+int
+roaringx_walk(struct roaringx_walk *w, struct slice bytes, struct lancet_error *err)
+{
+	*w = (struct roaringx_walk){ .c = { .in = bytes } };
+	return walk_header(w, err);
+}
+
+int
+roaringx_walk_next(struct roaringx_walk *w, struct roaringx_container *ret_container,
+                   struct lancet_error *err)
+{
+	uint32_t index = w->next;
+	const uint8_t *head = w->heads.data + (size_t)index * 4;
+	uint32_t cardinality = load_u16(head + 2) + 1u;
+	struct roaringx_container container = { .key = load_u16(head) };
 	bool ordered;
 
-	if (w->run_flags.size != 0)
-		is_run = (w->run_flags.data[index / 8] >> index % 8 & 1) != 0;
+	if (index > 0 && container.key <= load_u16(head - 4))
+		return lancet_fail(err, LANCET_CORRUPT,
+		                   "roaring bitmap: container %" PRIu32 ": keys don't ascend",
+		                   index);
 	if (w->offsets.size != 0 && load_u32(w->offsets.data + (size_t)index * 4) != w->c.at)
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "roaring bitmap: container %" PRIu32 " is not at its offset",
 		                   index);
-	if (is_run)
-		ordered = walk_runs(&w->c, &count, &last);
-	else if (cardinality <= ARRAY_MAX)
-		ordered = walk_array(&w->c, cardinality, &count, &last);
-	else
-		ordered = walk_bitset(&w->c, &count, &last);
+	ordered = walk_contents(w, cardinality, &container);
 	if (w->c.bad)
 		return cut(w, err);
 	if (!ordered)
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "roaring bitmap: container %" PRIu32 ": values don't ascend",
 		                   index);
-	if (count != cardinality)
+	if (container.cardinality != cardinality)
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "roaring bitmap: container %" PRIu32 ": %" PRIu32
 		                   " values, header says %" PRIu32,
-		                   index, count, cardinality);
-	w->cardinality += count;
-	w->value_end = ((uint64_t)key << 16 | last) + 1;
+		                   index, container.cardinality, cardinality);
+	w->next++;
+	w->cardinality += cardinality;
+	w->value_end = ((uint64_t)container.key << 16 | container.last) + 1;
+	*ret_container = container;
+	return LANCET_OK;
+}
+
+int
+roaringx_walk_end(const struct roaringx_walk *w, uint64_t value_limit, struct lancet_error *err)
+{
+	if (cursor_left(&w->c) != 0)
+		return lancet_fail(err, LANCET_CORRUPT, "roaring bitmap: %zu bytes behind its end",
+		                   cursor_left(&w->c));
+	if (w->value_end > value_limit)
+		return lancet_fail(err, LANCET_CORRUPT,
+		                   "roaring bitmap: value %" PRIu64 ", must be below %" PRIu64,
+		                   w->value_end - 1, value_limit);
 	return LANCET_OK;
 }
 
 static int
-walk(struct walk *w, struct lancet_error *err)
+walk_all(struct roaringx_walk *w, struct slice bytes, struct lancet_error *err)
 {
-	TRY(walk_header(w, err));
-	for (uint32_t i = 0; i < w->count; i++) {
-		const uint8_t *head = w->heads.data + (size_t)i * 4;
+	struct roaringx_container container;
 
-		if (i > 0 && load_u16(head) <= load_u16(head - 4))
-			return lancet_fail(err, LANCET_CORRUPT,
-			                   "roaring bitmap: container %" PRIu32
-			                   ": keys don't ascend",
-			                   i);
-		TRY(walk_container(w, i, err));
-	}
+	TRY(roaringx_walk(w, bytes, err));
+	while (w->next < w->count)
+		TRY(roaringx_walk_next(w, &container, err));
 	return LANCET_OK;
 }
 
@@ -183,17 +207,11 @@ int
 roaringx_load(struct slice bytes, uint64_t value_limit, uint64_t cardinality_max,
               roaring_bitmap_t **ret_bitmap, struct lancet_error *err)
 {
-	struct walk w = { .c = { .in = bytes } };
+	struct roaringx_walk w;
 	roaring_bitmap_t *bitmap;
 
-	TRY(walk(&w, err));
-	if (cursor_left(&w.c) != 0)
-		return lancet_fail(err, LANCET_CORRUPT, "roaring bitmap: %zu bytes behind its end",
-		                   cursor_left(&w.c));
-	if (w.value_end > value_limit)
-		return lancet_fail(err, LANCET_CORRUPT,
-		                   "roaring bitmap: value %" PRIu64 ", must be below %" PRIu64,
-		                   w.value_end - 1, value_limit);
+	TRY(walk_all(&w, bytes, err));
+	TRY(roaringx_walk_end(&w, value_limit, err));
 	if (w.cardinality > cardinality_max)
 		return lancet_fail(err, LANCET_LIMIT,
 		                   "roaring bitmap: %" PRIu64 " values, at most %" PRIu64,
@@ -210,9 +228,9 @@ int
 roaringx_measure(struct slice bytes, size_t *ret_size, uint64_t *ret_cardinality,
                  struct lancet_error *err)
 {
-	struct walk w = { .c = { .in = bytes } };
+	struct roaringx_walk w;
 
-	TRY(walk(&w, err));
+	TRY(walk_all(&w, bytes, err));
 	*ret_size = w.c.at;
 	*ret_cardinality = w.cardinality;
 	return LANCET_OK;
