@@ -7,6 +7,7 @@ import struct
 import numpy as np
 
 WIDE, NARROW = 20, 10
+NO_NUMBER = (1 << 64) - 1
 COLUMNS = {
     "fragments.tsv": "fragment physical_rows deleted_rows live_rows data_files overlays bytes "
                      "row_ids created_at last_updated_at".split(),
@@ -31,6 +32,9 @@ KEYS = {  # of the JSON documents, in their order
     "data_file": "path base file_version bytes fields",
     "deletion_file": "path kind read_version id deleted_rows base",
     "index": "format name type_url fields segments",
+    "reuse": "format index_version uuid dataset_version created_at details legacy_versions "
+             "tagged_transitions transitions interpretable needed not_needed",
+    "transition": "format transition kind legacy record dataset_version",
     "segment": "format name type_url fields uuid dataset_version index_version created_at files "
                "covered_rows",
 }
@@ -127,6 +131,25 @@ def all_tsv_bytes(raw, columns):
                   np.full((count, 1), ord("\t"), np.uint8)]
     parts[-1] = np.full((count, 1), ord("\n"), np.uint8)
     return header + b"\n" + np.hstack(parts).tobytes()
+
+
+def number_table(columns):
+    """The bytes of a .tsv file of numbers: {title: array}, NO_NUMBER in a cell for an absent value.
+
+    `columns` may give its own least width with a title, as (title, width).
+    """
+    titles = [t if isinstance(t, tuple) else (t, NARROW) for t in columns]
+    widths = [max(len(title), least) for title, least in titles]
+    header = "\t".join(title.rjust(width) for (title, _), width in zip(titles, widths)) + "\n"
+    parts = []
+    for width, values in zip(widths, columns.values()):
+        values = np.asarray(values, np.uint64)
+        absent = values == np.uint64(NO_NUMBER)
+        cells = digits(np.where(absent, np.uint64(0), values), width)
+        cells[absent] = np.frombuffer(b"-".rjust(width), np.uint8)
+        parts += [cells, np.full((len(values), 1), ord("\t"), np.uint8)]
+    parts[-1][:] = ord("\n")
+    return header.encode() + np.hstack(parts).tobytes()
 
 
 def summary(raw):

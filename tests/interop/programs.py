@@ -22,7 +22,7 @@ ROOT = os.geteuid() == 0
 SANITIZER = re.compile(rb"(ERROR|WARNING): \w+Sanitizer|SUMMARY: \w+Sanitizer|runtime error:")
 SHOW_SECONDS = 20
 # Files that are made when they are opened: their size says nothing.
-COMPUTED = {"columns.tsv", "head.jsonl"}
+COMPUTED = {"columns.tsv", "counts.tsv", "head.jsonl"}
 
 
 def program(name):

@@ -24,6 +24,7 @@ NO_LABEL = (1 << 16) - 1
 COUNTS_KEY = b"lance:stable_partition:counts_buffer_index"
 COUNTS_HEAD = struct.Struct("<4sIIIIQ")
 MOST_FRAGMENT = 0xFFFFFFFF
+FATES = ("current", "deleted", "unknown", "failed")
 EMPTY = np.array([], np.uint64)
 
 
@@ -140,7 +141,8 @@ def _check_alone(transition):
                 transition.fail(Corrupt(f"{digest.deleted} rows of {digest.id} are deleted"))
     if not transition.sources:
         transition.fail(Corrupt("no sources"))
-    if transition.live_rows != sum(d.rows for d in transition.destinations):
+    made = sum(d.rows for d in transition.destinations)
+    if transition.kind != UNKNOWN and transition.live_rows != made:
         transition.fail(Corrupt("live rows and destinations disagree"))
     if transition.kind == PARTITION and transition.map_id is not None and \
             (not is_uuid(transition.map_id) or transition.map_bytes == 0):
@@ -283,20 +285,26 @@ def surviving_rows(transition):
 
 
 class RowMap:
-    """The file of a stable partition: labels, and the counts before the end of each block."""
+    """The file of a stable partition: labels, and the counts before the end of each block.
+
+    `fault` is what is wrong with it; what could be read all the same is not None.
+    """
 
     def __init__(self, path, transition):
-        size = path.stat().st_size
-        if size != transition.map_bytes:
-            raise Corrupt(f"{size} bytes, {transition.map_bytes} recorded")
+        self.fault = self.labels = self.counts = None
         try:
+            size = path.stat().st_size
+            if size != transition.map_bytes:
+                raise Corrupt(f"{size} bytes, {transition.map_bytes} recorded")
             self._load(path, transition)
-        except (Corrupt, OSError) as error:
-            raise error if isinstance(error, Corrupt) else Corrupt(str(error)) from error
+        except FileNotFoundError as error:
+            self.fault = error
+        except Corrupt as error:
+            self.fault = error
         except BaseException as error:  # a panic of the library is a BaseException
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
-            raise Corrupt(f"{path.name}: {error}") from error
+            self.fault = Corrupt(f"{path.name}: {error}")
 
     def _load(self, path, transition):
         reader = LanceFileReader(str(path))
@@ -328,6 +336,8 @@ class RowMap:
             raise Corrupt("length of the counts")
         cells = np.frombuffer(raw, "<u4", offset=COUNTS_HEAD.size)
         self.counts = cells.reshape(self.blocks, self.width).astype(np.int64)
+        if (np.diff(self.counts, axis=0) < 0).any():
+            raise Corrupt("counts that fall")
         last = self.counts[-1].tolist() if self.blocks else [0] * self.width
         if last != [d.rows for d in transition.destinations]:
             raise Corrupt("the last counts are not the rows of the destinations")
@@ -420,6 +430,15 @@ class History:
     def row_map(self, number):
         return RowMap(self.map_file(number), self.transitions[number])
 
+    @functools.cache
+    def fault(self, number):
+        """What is wrong with a transition, its survivors and its row map included, or None."""
+        try:
+            self.mapping(number)
+        except (Corrupt, OSError, Unsupported) as error:
+            return error
+        return None
+
     def survivors(self, number):
         """The address of every surviving source row, in the order that they were written in."""
         return np.concatenate([offsets + np.uint64(source.id << 32) for source, offsets
@@ -434,6 +453,8 @@ class History:
         out = np.full(transition.source_rows, NO_ROW, np.uint64)
         if transition.kind == PARTITION:
             rows = self.row_map(number)
+            if rows.fault is not None:
+                raise rows.fault
             for label, destination in enumerate(transition.destinations):
                 out[(rows.labels == label) & ~rows.nulls] = _addresses(destination)
             return out
@@ -447,27 +468,41 @@ class History:
 
     def translate(self, address):
         """("current", address), ("deleted", None), ("unknown", None) or ("failed", None)."""
-        while True:
-            fragment, offset = address >> 32, address & 0xFFFFFFFF
-            if fragment in self._live:
-                return ("current", address) if offset < self._live[fragment] else ("unknown", None)
-            number, place = self.users.get(fragment, (None, None))
-            if number is None:
-                return "unknown", None
-            transition = self.transitions[number]
-            if isinstance(transition.fault, Unsupported):
-                return "unknown", None
-            if transition.fault is not None:
-                return "failed", None
-            if offset >= transition.sources[place].rows:
-                return "unknown", None
-            try:
-                mapping = self.mapping(number)
-            except (Corrupt, OSError):
-                return "failed", None
-            address = int(mapping[int(transition.starts()[place]) + offset])
-            if address == NO_ROW:
-                return "deleted", None
+        return self.translate_all([address])[0]
+
+    def translate_all(self, addresses):
+        here = np.array(addresses, np.uint64)
+        fates, todo = np.zeros(len(here), np.uint8), np.arange(len(here))
+        while len(todo):
+            fragments = here[todo] >> np.uint64(32)
+            todo = np.concatenate([self._follow(int(f), todo[fragments == f], here, fates)
+                                   for f in np.unique(fragments)])
+        return [(FATES[fate], address if fate == 0 else None)
+                for fate, address in zip(fates.tolist(), here.tolist())]
+
+    def _follow(self, fragment, which, here, fates):
+        """One hop of some addresses of one fragment; returns those that are on their way still."""
+        offsets = here[which] & np.uint64(0xFFFFFFFF)
+        if fragment in self._live:
+            fates[which[offsets >= self._live[fragment]]] = FATES.index("unknown")
+            return which[:0]
+        number, place = self.users.get(fragment, (None, None))
+        if number is None or isinstance(self.transitions[number].fault, Unsupported):
+            fates[which] = FATES.index("unknown")
+            return which[:0]
+        transition = self.transitions[number]
+        if transition.fault is None:
+            beyond = offsets >= transition.sources[place].rows
+            fates[which[beyond]] = FATES.index("unknown")
+            which, offsets = which[~beyond], offsets[~beyond]
+        if self.fault(number) is not None:
+            fates[which] = FATES.index("failed")
+            return which[:0]
+        rows = (offsets + transition.starts()[place]).astype(np.int64)
+        here[which] = self.mapping(number)[rows]
+        gone = here[which] == np.uint64(NO_ROW)
+        fates[which[gone]] = FATES.index("deleted")
+        return which[~gone]
 
     def fragments(self):
         """{id: rows} of every fragment that the history or the version knows."""

@@ -97,7 +97,8 @@ def test_translations(ident):
     for facts, _, branch in accounts(data):
         history, seen = reuse.of(facts), set()
         for fragment, dumped in data.translations(branch)[facts.version].items():
-            got = [history.translate((fragment << 32) + o)[1] for o in range(dumped["rows"])]
+            rows = range(fragment << 32, (fragment << 32) + dumped["rows"])
+            got = [current for _, current in history.translate_all(rows)]
             assert got == expected.translated(dumped["tagged"]), f"{facts.version} {fragment}"
             seen.add(fragment)
         assert seen == set(history.fragments())
@@ -110,8 +111,8 @@ def test_remapping_by_pylance(ident):
     history = reuse.of(data.facts(data.latest))
     assert not any(t.fault for t in history.transitions)
     moves = data.expected.get("remap_row_addrs_at_latest") or data.notes.get("moves") or []
-    for old, new in moves:
-        assert history.translate(old)[1] == new, old
+    for (old, new), (_, got) in zip(moves, history.translate_all([old for old, _ in moves])):
+        assert got == new, old
     labels = data.notes.get("labels")
     if labels:
         rows = history.row_map(0)
