@@ -36,8 +36,8 @@ reader_free(struct column_reader *reader)
 }
 
 static int
-reader_new(const struct column_pool *pool, struct column_reader **ret_reader,
-	struct lancet_error *err)
+reader_new(
+	const struct column_pool *pool, struct column_reader **ret_reader, struct lancet_error *err)
 {
 	const struct column_place place = { pool->file, pool->column };
 	struct column_reader *reader = calloc(1, sizeof(*reader));

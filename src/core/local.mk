@@ -60,6 +60,8 @@ core_sources += \
 	src/core/reuse.c src/core/reuse.h src/core/reuse_check.c src/core/reuse_details.c \
 	src/core/reuse_order.c src/core/reuse_parse.c src/core/reuse_path.c
 pkginclude_HEADERS += src/core/include/lancet/transition.h
+core_sources += src/core/rowmap.c src/core/rowmap.h src/core/rowmap_counts.c src/core/rowmap_counts.h \
+	src/core/rowmap_locate.c src/core/rowmap_parts.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 
 liblancet_all_la_SOURCES = $(core_sources)
