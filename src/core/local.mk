@@ -63,6 +63,7 @@ pkginclude_HEADERS += src/core/include/lancet/transition.h
 core_sources += src/core/rowmap.c src/core/rowmap.h src/core/rowmap_counts.c src/core/rowmap_counts.h \
 	src/core/rowmap_locate.c src/core/rowmap_parts.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
+core_sources += src/core/store_sub.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -16,6 +16,8 @@
 #include <lancet/error.h>
 #include "util/source.h"
 
+#define STORE_KEY_MAX 4095 /* bytes of a key, at most */
+
 struct store;
 
 /* One name of a directory; is_dir is exact, a link counts as what it leads to. Return LANCET_OK
