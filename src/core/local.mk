@@ -62,6 +62,7 @@ core_sources += \
 pkginclude_HEADERS += src/core/include/lancet/transition.h
 core_sources += src/core/rowmap.c src/core/rowmap.h src/core/rowmap_counts.c src/core/rowmap_counts.h \
 	src/core/rowmap_locate.c src/core/rowmap_parts.h
+core_sources += src/core/survivors.c src/core/survivors.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 core_sources += src/core/store_sub.c
 

@@ -46,7 +46,8 @@ EXTRA_DIST += tests/unit/nested.h
 unit_tests += tests/unit/test_legacy_reader tests/unit/test_v20 tests/unit/test_v20_bulk \
 	tests/unit/test_v20_reader
 EXTRA_DIST += tests/unit/shown.h tests/unit/v20pages.h tests/unit/v20words.h
-unit_tests += tests/unit/test_rankset
+unit_tests += tests/unit/test_rankset tests/unit/test_survivors
+EXTRA_DIST += tests/unit/compaction.h tests/unit/treemap.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

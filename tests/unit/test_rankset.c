@@ -177,8 +177,9 @@ check_rank(const struct subject *s, uint32_t value, uint64_t rank)
 
 	if (roaring_bitmap_contains(s->bitmap, value))
 		want = roaring_bitmap_rank(s->bitmap, value) - 1;
-	ck_assert_msg(rank == want, "rank of %u is %llu, not %llu", (unsigned)value,
-		(unsigned long long)rank, (unsigned long long)want);
+	if (rank != want)
+		ck_abort_msg("rank of %u is %llu, not %llu", (unsigned)value,
+			(unsigned long long)rank, (unsigned long long)want);
 }
 
 START_TEST(ranks_are_those_of_croaring_in_any_order)
@@ -259,6 +260,7 @@ START_TEST(all_members_come_in_order)
 	uint32_t *want = malloc((count + 1) * sizeof(*want));
 	uint32_t *members = malloc((count + 1) * sizeof(*members));
 	uint64_t *ranks = malloc((count + 1) * sizeof(*ranks));
+	size_t wrong = 0;
 
 	if (count > 0)
 		roaring_bitmap_to_uint32_array(s.bitmap, want);
@@ -266,7 +268,8 @@ START_TEST(all_members_come_in_order)
 	ck_assert(memcmp(members, want, count * sizeof(*want)) == 0);
 	rankset_ranks(s.set, members, count, ranks);
 	for (size_t i = 0; i < count; i++)
-		ck_assert_uint_eq(ranks[i], i);
+		wrong += ranks[i] != i;
+	ck_assert_uint_eq(wrong, 0);
 	free(ranks);
 	free(members);
 	free(want);
