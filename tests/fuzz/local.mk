@@ -14,6 +14,7 @@ fuzz_targets += tests/fuzz/fuzz_enc_flat tests/fuzz/fuzz_enc_variable \
 fuzz_targets += tests/fuzz/fuzz_page
 fuzz_targets += tests/fuzz/fuzz_legacy tests/fuzz/fuzz_v20
 fuzz_targets += tests/fuzz/fuzz_json
+fuzz_targets += tests/fuzz/fuzz_survivors
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -99,6 +100,8 @@ tests_fuzz_fuzz_v20_SOURCES = tests/fuzz/fuzz_v20.c $(fuzz_driver)
 tests_fuzz_fuzz_v20_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_driver)
 tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_survivors_SOURCES = tests/fuzz/fuzz_survivors.c $(fuzz_driver)
+tests_fuzz_fuzz_survivors_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
