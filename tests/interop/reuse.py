@@ -490,14 +490,13 @@ class History:
         if number is None or isinstance(self.transitions[number].fault, Unsupported):
             fates[which] = FATES.index("unknown")
             return which[:0]
-        transition = self.transitions[number]
-        if transition.fault is None:
-            beyond = offsets >= transition.sources[place].rows
-            fates[which[beyond]] = FATES.index("unknown")
-            which, offsets = which[~beyond], offsets[~beyond]
         if self.fault(number) is not None:
             fates[which] = FATES.index("failed")
             return which[:0]
+        transition = self.transitions[number]
+        beyond = offsets >= transition.sources[place].rows
+        fates[which[beyond]] = FATES.index("unknown")
+        which, offsets = which[~beyond], offsets[~beyond]
         rows = (offsets + transition.starts()[place]).astype(np.int64)
         here[which] = self.mapping(number)[rows]
         gone = here[which] == np.uint64(NO_ROW)
