@@ -6,6 +6,7 @@
  */
 #include "live.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ add_external(struct live_files *files, const struct lancet_index_segment *entry,
 		.has_base = entry->has_base,
 		.base_id = entry->base_id,
 		.base = details->base,
-		.size = details->size,
+		.size = details->offset == 0 ? details->size : UINT64_MAX,
 		.source_path = details->key,
 	};
 	lancet_autofree char *path = NULL;
@@ -89,6 +90,9 @@ add_history(struct live_files *files, lancet_version *version,
 	TRY(add_row_maps(files, version, history, err));
 	for (size_t i = before + 1; i < files->count; i++)
 		files->files[before].rewritten |= files->files[i].has_base;
+	if (files->files[before].rewritten && details.offset != 0)
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"%s: to be rewritten from byte %" PRIu64, details.key, details.offset);
 	return LANCET_OK;
 }
 

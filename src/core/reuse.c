@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "survivors.h"
 #include "util/macros.h"
 #include "version.h"
 
@@ -45,6 +46,8 @@ version_reuse_free(void *reuse)
 
 	if (freed == NULL)
 		return;
+	for (size_t i = 0; freed->transitions != NULL && i < freed->info.transition_count; i++)
+		survivors_free(atomic_load(&freed->transitions[i].survivors));
 	arena_release(&freed->arena);
 	free(freed);
 }

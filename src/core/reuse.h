@@ -1,8 +1,8 @@
 /* Inside of a fragment reuse history, for the modules of core.
  *
  * reuse_details.c finds the encoded history, reuse_parse.c makes transitions of its records,
- * reuse_check.c holds each against itself and against the others and puts them in lineage order,
- * reuse.c keeps the result with the version. Format facts: fragment reuse index.
+ * reuse_check.c holds each against itself and against the others, reuse_order.c puts them in
+ * lineage order, reuse.c keeps the result with the version. Format facts: fragment reuse index.
  */
 #ifndef CORE_REUSE_H
 #define CORE_REUSE_H
@@ -49,7 +49,7 @@ struct reuse_details {
 	struct slice content; /* in the entry when it is inline, else in the arena */
 	bool external;
 	struct lancet_bytes path; /* as stored, in the entry's index directory */
-	uint64_t size;            /* as stored */
+	uint64_t offset, size;    /* as stored */
 	const lancet_base *base;
 	char *key; /* of the file in its base; in the arena */
 };

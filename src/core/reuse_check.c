@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "survivors.h"
 #include "util/macros.h"
 
 #define FRAGMENT_ID_END  UINT64_C(0xffffffff) /* that one and above are no fragment ids */
@@ -54,20 +55,33 @@ check_digests(struct lancet_reuse *reuse, struct reuse_transition *transition, b
 	return LANCET_OK;
 }
 
-/* Counts the rows of sound lists. Whatever lived in the sources is in the destinations. */
+/* Rows of a list, and how many of these live; digests that make no sense are left out. */
+static uint64_t
+count_rows(const struct lancet_fragment_digest *list, size_t count, uint64_t *ret_live)
+{
+	uint64_t rows = 0, live = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].physical_rows > UINT32_MAX ||
+			list[i].deleted_rows > list[i].physical_rows)
+			continue;
+		rows += list[i].physical_rows;
+		live += list[i].physical_rows - list[i].deleted_rows;
+	}
+	*ret_live = live;
+	return rows;
+}
+
+/* Whatever lived in the sources is in the destinations. */
 static int
 check_rows(
 	struct lancet_reuse *reuse, struct reuse_transition *transition, struct lancet_error *err)
 {
 	struct lancet_transition *info = &transition->info;
-	uint64_t made = 0;
+	uint64_t made;
 
-	for (size_t i = 0; i < info->source_count; i++) {
-		info->source_rows += info->sources[i].physical_rows;
-		info->live_rows += info->sources[i].physical_rows - info->sources[i].deleted_rows;
-	}
-	for (size_t i = 0; i < info->destination_count; i++)
-		made += info->destinations[i].physical_rows;
+	info->source_rows = count_rows(info->sources, info->source_count, &info->live_rows);
+	(void)count_rows(info->destinations, info->destination_count, &made);
 	if (made == info->live_rows || info->mapping == LANCET_UNKNOWN_MAPPING)
 		return LANCET_OK;
 	return reuse_fault(reuse, transition, LANCET_CORRUPT, err,
@@ -91,6 +105,22 @@ check_partition(
 	return LANCET_OK;
 }
 
+/* The set of survivors is decoded and dropped: it may be larger than the history, and is made again
+ * when rows are followed. */
+static int
+check_surviving(
+	struct lancet_reuse *reuse, struct reuse_transition *transition, struct lancet_error *err)
+{
+	struct reuse_survivors *survivors = NULL;
+	struct lancet_error why = { 0 };
+	int rc = survivors_open(transition->surviving, &transition->info, &survivors, &why);
+
+	survivors_free(survivors);
+	if (rc == LANCET_CORRUPT)
+		return reuse_fault(reuse, transition, LANCET_CORRUPT, err, "%s", why.text);
+	return rc == LANCET_OK ? rc : lancet_fail(err, rc, "%s", why.text);
+}
+
 static int
 check_record(
 	struct lancet_reuse *reuse, struct reuse_transition *transition, struct lancet_error *err)
@@ -101,12 +131,11 @@ check_record(
 		TRY(reuse_fault(reuse, transition, LANCET_CORRUPT, err, "no sources"));
 	TRY(check_digests(reuse, transition, false, err));
 	TRY(check_digests(reuse, transition, true, err));
-	if (info->fault == LANCET_CORRUPT)
-		return LANCET_OK;
 	TRY(check_rows(reuse, transition, err));
-	if (info->fault == LANCET_OK && info->mapping == LANCET_STABLE_PARTITION)
-		return check_partition(reuse, transition, err);
-	return LANCET_OK;
+	if (info->fault != LANCET_OK)
+		return LANCET_OK;
+	return info->mapping == LANCET_STABLE_PARTITION ? check_partition(reuse, transition, err)
+							: check_surviving(reuse, transition, err);
 }
 
 static int

@@ -59,18 +59,18 @@ find_content(struct slice details, struct slice *ret_content, bool *ret_external
 }
 
 static int
-read_file(const struct reuse_details *details, uint64_t offset, struct arena *arena,
-	struct slice *ret_content, struct lancet_error *err)
+read_file(const struct reuse_details *details, struct arena *arena, struct slice *ret_content,
+	struct lancet_error *err)
 {
 	struct source *source = NULL;
 	uint8_t *bytes = NULL;
 	int rc = LANCET_OK;
 
 	TRY(fragment_file_open(details->base, details->key, &source, err));
-	if (offset > source->size || details->size > source->size - offset)
+	if (details->offset > source->size || details->size > source->size - details->offset)
 		rc = lancet_fail(err, LANCET_CORRUPT,
 			"%s: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, details->key,
-			details->size, offset, source->size);
+			details->size, details->offset, source->size);
 	else if (details->size > CONTENT_SIZE_MAX)
 		rc = lancet_fail(err, LANCET_LIMIT, "%s: %" PRIu64 " bytes, limit %" PRIu64,
 			details->key, details->size, CONTENT_SIZE_MAX);
@@ -78,7 +78,7 @@ read_file(const struct reuse_details *details, uint64_t offset, struct arena *ar
 		rc = lancet_fail(err, LANCET_NO_MEMORY, "%s: %" PRIu64 " bytes", details->key,
 			details->size);
 	else
-		rc = source_read_at(source, offset, (size_t)details->size, bytes, err);
+		rc = source_read_at(source, details->offset, (size_t)details->size, bytes, err);
 	if (rc == LANCET_OK)
 		*ret_content = slice_of(bytes, (size_t)details->size);
 	source_unref(source);
@@ -124,12 +124,13 @@ load_external(lancet_version *version, const struct lancet_index_segment *entry,
 	TRY(pb_unpack(&lance__table__external_file__descriptor, place, arena, &file, err));
 	name = slice_of(file->path.data, file->path.len);
 	details.path = (struct lancet_bytes){ name.data, name.size };
+	details.offset = file->offset;
 	details.size = file->size;
 	TRY(make_key(version, entry, name, arena, &details.key, err));
 	if (details.size == 0)
 		return lancet_fail(err, LANCET_CORRUPT, "%s: 0 bytes", details.key);
 	TRY(lancet_version_base(version, entry->has_base, entry->base_id, &details.base, err));
-	TRY(read_file(&details, file->offset, arena, &details.content, err));
+	TRY(read_file(&details, arena, &details.content, err));
 	*ret_details = details;
 	return LANCET_OK;
 }

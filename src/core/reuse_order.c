@@ -226,7 +226,7 @@ blame(struct order *order, struct reuse_transition *transition, struct lancet_er
 			continue;
 		reuse_record_name(&reuse->transitions[joint->cycle_user].info, name);
 		return reuse_fault(reuse, transition, LANCET_CORRUPT, err,
-			"a cycle: its fragment %" PRIu32 " comes from what %s makes",
+			"a cycle: its fragment %" PRIu32 " leads to %s and back",
 			joint->fragment, name);
 	}
 	return LANCET_OK;
