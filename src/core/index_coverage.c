@@ -1,37 +1,17 @@
 /* What the fragment bitmaps of an index say about the live fragments.
  *
- * A bitmap may name 2^32 ids in a few bytes, and fragments that are long gone. So bitmaps and the
- * sorted list of fragments are walked together, each skipping to where the other one is; the cost
- * follows what is stored, not what it names. Format facts: IndexMetadata.
+ * Format facts: IndexMetadata, coverage seen by readers.
  */
 #include "index_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "index_reach.h"
 #include "util/macros.h"
-#include "util/roaringx.h"
 #include "version.h"
 
-#define FRAGMENT_ID_END UINT32_MAX /* ids are below it */
-#define ANY_CARDINALITY (UINT64_C(1) << 32)
-#define FRAGMENTS_MAX   (UINT64_C(1) << 24) /* ids that are listed one by one */
-
-static int
-load_bitmap(const struct lancet_index_segment *segment, uint64_t cardinality_max,
-            roaring_bitmap_t **ret_bitmap, struct lancet_error *err)
-{
-	int rc;
-
-	if (segment->bitmap.size == 0)
-		return lancet_fail(err, LANCET_NOT_FOUND, "index segment %s: coverage unknown",
-		                   segment->uuid_text);
-	rc = roaringx_load(slice_of(segment->bitmap.data, segment->bitmap.size), FRAGMENT_ID_END,
-	                   cardinality_max, ret_bitmap, err);
-	return rc == LANCET_OK
-		? rc
-		: lancet_wrap(err, rc, "fragments of index segment %s", segment->uuid_text);
-}
+#define FRAGMENTS_MAX (UINT64_C(1) << 24) /* ids that are listed one by one */
 
 int
 lancet_index_segment_fragments(const struct lancet_index_segment *segment, uint32_t **ret_ids,
@@ -41,7 +21,7 @@ lancet_index_segment_fragments(const struct lancet_index_segment *segment, uint3
 	uint64_t count;
 	uint32_t *ids;
 
-	TRY(load_bitmap(segment, FRAGMENTS_MAX, &bitmap, err));
+	TRY(segment_bitmap_load(segment, FRAGMENTS_MAX, &bitmap, err));
 	count = roaring_bitmap_get_cardinality(bitmap);
 	ids = calloc((size_t)count + 1, sizeof(*ids));
 	if (ids != NULL)
@@ -54,22 +34,11 @@ lancet_index_segment_fragments(const struct lancet_index_segment *segment, uint3
 	return LANCET_OK;
 }
 
-/* Fragments that nothing covers so far: next[i] is i for such a one, else leads to a later one. */
-static uint64_t
-find_uncovered(uint32_t *next, uint64_t i)
-{
-	while (next[i] != i) {
-		next[i] = next[next[i]];
-		i = next[i];
-	}
-	return i;
-}
-
 /* The first fragment whose id is not below `id`. */
 static uint64_t
-find_span(const struct lancet_version *version, uint64_t from, uint64_t id)
+find_span(const struct lancet_version *version, uint64_t id)
 {
-	uint64_t low = from, high = version->info.fragment_count;
+	uint64_t low = 0, high = version->info.fragment_count;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
@@ -82,141 +51,103 @@ find_span(const struct lancet_version *version, uint64_t from, uint64_t id)
 	return low;
 }
 
-/* Visits each fragment that the bitmap names. */
-typedef void (*span_visitor)(void *context, const struct lancet_version *version, uint64_t ordinal);
-
-struct visit {
-	uint32_t *next; /* NULL: all fragments; else only those that are left, see find_uncovered */
-	span_visitor visitor;
-	void *context;
-};
-
-static uint64_t
-step_to(const struct visit *visit, uint64_t ordinal)
-{
-	return visit->next == NULL ? ordinal : find_uncovered(visit->next, ordinal);
-}
-
-static int
-visit_covered(const struct lancet_version *version, const roaring_bitmap_t *bitmap,
-              const struct visit *visit, struct lancet_error *err)
-{
-	roaring_uint32_iterator_t *at = roaring_create_iterator(bitmap);
-	uint64_t i = step_to(visit, 0);
-
-	if (at == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "fragment bitmap");
-	while (at->has_value && i < version->info.fragment_count) {
-		uint64_t id = version->spans[i].id;
-
-		if (id >= FRAGMENT_ID_END)
-			break;
-		if (at->current_value < id) {
-			(void)roaring_move_uint32_iterator_equalorlarger(at, (uint32_t)id);
-		} else if (at->current_value > id) {
-			i = step_to(visit, find_span(version, i, at->current_value));
-		} else {
-			visit->visitor(visit->context, version, i);
-			i = step_to(visit, i + 1);
-		}
-	}
-	roaring_free_uint32_iterator(at);
-	return LANCET_OK;
-}
-
-struct row_sum {
-	uint64_t rows;
-	bool unknown;
-};
-
+/* Adds the live rows of all fragments of that id. */
 static void
-add_rows(void *context, const struct lancet_version *version, uint64_t ordinal)
+add_rows(struct index_extent *extent, const struct lancet_version *version, uint32_t id)
 {
-	const struct fragment_span *span = &version->spans[ordinal];
-	struct row_sum *sum = context;
+	uint64_t i = find_span(version, id);
 
-	if (span->physical_rows == 0 || span->deleted_rows > span->physical_rows)
-		sum->unknown = true;
-	else
-		sum->rows += span->physical_rows - span->deleted_rows;
+	for (; i < version->info.fragment_count && version->spans[i].id == id; i++) {
+		const struct fragment_span *span = &version->spans[i];
+
+		if (span->physical_rows == 0 || span->deleted_rows > span->physical_rows)
+			extent->known = false;
+		else
+			extent->rows += span->physical_rows - span->deleted_rows;
+	}
 }
 
 int
-index_covered_rows(const lancet_version *version, const struct lancet_index_segment *segment,
-                   bool *ret_known, uint64_t *ret_rows, struct lancet_error *err)
+index_extent_of(const lancet_version *version, struct index_reach *reach,
+                const struct lancet_index_segment *segment, struct index_extent *ret_extent,
+                struct lancet_error *err)
 {
-	struct row_sum sum = { 0 };
-	struct visit visit = { NULL, add_rows, &sum };
+	struct index_extent extent = { .known = true };
 	struct lancet_error damage = { 0 };
-	roaring_bitmap_t *bitmap;
-	int rc = load_bitmap(segment, ANY_CARDINALITY, &bitmap, &damage);
+	int rc = reach == NULL ? LANCET_CORRUPT : index_reach_follow(reach, segment, &damage);
 
 	if (rc == LANCET_NO_MEMORY)
 		return lancet_fail(err, rc, "%s", damage.text);
 	if (rc != LANCET_OK) {
-		*ret_known = false;
+		*ret_extent = (struct index_extent){ 0 };
 		return LANCET_OK;
 	}
-	rc = visit_covered(version, bitmap, &visit, err);
-	roaring_bitmap_free(bitmap);
-	TRY(rc);
-	*ret_known = !sum.unknown;
-	*ret_rows = sum.rows;
+	for (size_t i = 0; i < reach->met_count; i++) {
+		uint32_t place = reach->met[i];
+		uint16_t marks = reach->graph.marks[place];
+
+		if (place_is_covered(marks))
+			add_rows(&extent, version, reach->graph.ids[place]);
+		if (place_is_retired(marks))
+			extent.retired++;
+	}
+	*ret_extent = extent;
 	return LANCET_OK;
 }
 
-static void
-mark_covered(void *context, const struct lancet_version *version, uint64_t ordinal)
+static bool
+is_asked(uint16_t marks, enum lancet_coverage which)
 {
-	uint32_t *next = context;
+	if (which == LANCET_RETIRED)
+		return (marks & PLACE_RETIRED) != 0;
+	return (marks & PLACE_LIVE) != 0 &&
+	       ((marks & PLACE_COVERED) != 0) == (which == LANCET_COVERED);
+}
 
-	(void)version;
-	next[ordinal] = (uint32_t)ordinal + 1;
+/* An id that no index can name would have to be listed. */
+static int
+check_ids(const struct lancet_version *version, struct lancet_error *err)
+{
+	uint64_t beyond = find_span(version, FRAGMENT_ID_END);
+
+	if (beyond == version->info.fragment_count)
+		return LANCET_OK;
+	return lancet_fail(err, LANCET_CORRUPT,
+	                   "fragment %" PRIu64 ": id does not fit a row address",
+	                   version->spans[beyond].id);
 }
 
 static int
-mark_segments(const struct lancet_version *version, const struct lancet_index *index,
-              uint32_t *next, struct lancet_error *err)
+collect(const struct reach_graph *graph, enum lancet_coverage which, uint32_t **ret_ids,
+        size_t *ret_count, struct lancet_error *err)
 {
-	struct visit visit = { next, mark_covered, next };
-	roaring_bitmap_t *bitmap;
+	uint32_t *ids = calloc(graph->count + 1, sizeof(*ids));
+	size_t count = 0;
 
-	for (size_t i = 0; i < index->segment_count; i++) {
-		int rc;
-
-		TRY(load_bitmap(index->segments[i], ANY_CARDINALITY, &bitmap, err));
-		rc = visit_covered(version, bitmap, &visit, err);
-		roaring_bitmap_free(bitmap);
-		TRY(rc);
-	}
+	if (ids == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "%zu fragments", graph->count);
+	for (size_t i = 0; i < graph->count; i++)
+		if (is_asked(graph->marks[i], which))
+			ids[count++] = graph->ids[i];
+	*ret_ids = ids;
+	*ret_count = count;
 	return LANCET_OK;
 }
 
 int
-lancet_index_unindexed(lancet_version *version, const struct lancet_index *index,
-                       uint32_t **ret_ids, size_t *ret_count, struct lancet_error *err)
+lancet_index_coverage(lancet_version *version, const struct lancet_index *index,
+                      const struct lancet_index_segment *segment, enum lancet_coverage which,
+                      uint32_t **ret_ids, size_t *ret_count, struct lancet_error *err)
 {
-	uint64_t count = version->info.fragment_count;
-	lancet_autofree uint32_t *next = calloc((size_t)count + 1, sizeof(*next));
-	lancet_autofree uint32_t *ids = calloc((size_t)count + 1, sizeof(*ids));
-	size_t left = 0;
+	struct index_reach *reach;
+	int rc;
 
-	if (next == NULL || ids == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "%" PRIu64 " fragments", count);
-	for (uint64_t i = 0; i <= count; i++)
-		next[i] = (uint32_t)i;
-	TRY(mark_segments(version, index, next, err));
-	for (uint64_t i = find_uncovered(next, 0); i < count; i = find_uncovered(next, i + 1)) {
-		uint64_t id = version->spans[i].id;
-
-		if (id >= FRAGMENT_ID_END)
-			return lancet_fail(err, LANCET_CORRUPT,
-			                   "fragment %" PRIu64 ": id does not fit a row address",
-			                   id);
-		if (left == 0 || ids[left - 1] != id)
-			ids[left++] = (uint32_t)id;
-	}
-	*ret_ids = lancet_steal(&ids);
-	*ret_count = left;
-	return LANCET_OK;
+	if (which == LANCET_UNINDEXED)
+		TRY(check_ids(version, err));
+	TRY(index_reach_open(version, index, &reach, err));
+	rc = index_reach_follow(reach, segment, err);
+	if (rc == LANCET_OK)
+		rc = collect(&reach->graph, which, ret_ids, ret_count, err);
+	index_reach_free(reach);
+	return rc;
 }

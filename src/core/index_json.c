@@ -1,11 +1,12 @@
 /* info.json of an index and of one segment. SPEC section 4.
  *
  * What is damaged in one segment (its bitmap, its details) shows as null there and leaves the
- * others alone.
+ * others alone; a damaged reuse history only hides what the segments cover.
  */
 #include "index_set.h"
 
 #include "fieldnames.h"
+#include "index_reach.h"
 #include "lance/table.pb-c.h"
 #include "pbjson.h"
 #include "util/macros.h"
@@ -61,16 +62,34 @@ put_files(struct jsonw *w, const struct lancet_index_segment *segment)
 	jsonw_end(w);
 }
 
+/* What all segments of a document are rendered with. */
+struct context {
+	const lancet_version *version;
+	struct field_names names;
+	struct index_reach *reach; /* NULL when the coverage can't be found out */
+};
+
+static void
+put_extent(struct jsonw *w, const struct index_extent *extent)
+{
+	if (!extent->known) {
+		jsonw_null(w, "covered_rows");
+		jsonw_null(w, "retired_fragments");
+		return;
+	}
+	jsonw_u64(w, "covered_rows", extent->rows);
+	jsonw_u64(w, "retired_fragments", extent->retired);
+}
+
 static int
-put_segment(struct jsondoc *doc, const lancet_version *version, const struct field_names *names,
+put_segment(struct jsondoc *doc, const struct context *context,
             const struct lancet_index_segment *info, struct lancet_error *err)
 {
 	const struct index_segment *segment = (const struct index_segment *)info;
 	struct jsonw *w = &doc->w;
-	uint64_t rows = 0;
-	bool known;
+	struct index_extent extent;
 
-	TRY(index_covered_rows(version, info, &known, &rows, err));
+	TRY(index_extent_of(context->version, context->reach, info, &extent, err));
 	jsonw_text(w, "uuid", info->uuid_text);
 	jsonw_u64_text(w, "dataset_version", info->dataset_version);
 	if (info->has_index_version)
@@ -79,29 +98,26 @@ put_segment(struct jsondoc *doc, const lancet_version *version, const struct fie
 		jsonw_null(w, "index_version");
 	pbjson_millis(w, "created_at", info->has_created_at, info->created_at);
 	put_files(w, info);
-	if (known)
-		jsonw_u64(w, "covered_rows", rows);
-	else
-		jsonw_null(w, "covered_rows");
+	put_extent(w, &extent);
 	if (info->has_base)
 		jsonw_u64(w, "base", info->base_id);
 	else
 		jsonw_null(w, "base");
-	put_fields(w, "covering_fields", names, segment->message->covering_fields,
+	put_fields(w, "covering_fields", &context->names, segment->message->covering_fields,
 	           segment->message->n_covering_fields);
 	TRY(pbjson_unknown(doc, &segment->message->base, NULL, err));
 	return jsondoc_flush(doc, err);
 }
 
 static int
-put_index(struct jsondoc *doc, const lancet_version *version, const struct field_names *names,
-          const struct lancet_index *index, struct lancet_error *err)
+put_index(struct jsondoc *doc, const struct context *context, const struct lancet_index *index,
+          struct lancet_error *err)
 {
-	put_kind(&doc->w, names, index->segments[0]);
+	put_kind(&doc->w, &context->names, index->segments[0]);
 	jsonw_array(&doc->w, "segments");
 	for (size_t i = 0; i < index->segment_count; i++) {
 		jsonw_object(&doc->w, NULL);
-		TRY(put_segment(doc, version, names, index->segments[i], err));
+		TRY(put_segment(doc, context, index->segments[i], err));
 		jsonw_end(&doc->w);
 	}
 	jsonw_end(&doc->w);
@@ -109,17 +125,33 @@ put_index(struct jsondoc *doc, const lancet_version *version, const struct field
 }
 
 static int
-put_one_segment(struct jsondoc *doc, const lancet_version *version, const struct field_names *names,
+put_one_segment(struct jsondoc *doc, const struct context *context,
                 const struct lancet_index_segment *info, struct lancet_error *err)
 {
 	const struct index_segment *segment = (const struct index_segment *)info;
 
-	put_kind(&doc->w, names, info);
-	TRY(put_segment(doc, version, names, info, err));
+	put_kind(&doc->w, &context->names, info);
+	TRY(put_segment(doc, context, info, err));
 	if (segment->message->index_details != NULL)
 		return pbjson_any(doc, "details", segment->message->index_details, err);
 	jsonw_null(&doc->w, "details");
 	return LANCET_OK;
+}
+
+static int
+context_load(lancet_version *version, const struct lancet_index *index, struct context *context,
+             struct lancet_error *err)
+{
+	struct lancet_error damage = { 0 };
+	int rc;
+
+	*context = (struct context){ .version = version };
+	TRY(field_names_load(version, &context->names, err));
+	rc = index_reach_open(version, index, &context->reach, &damage);
+	if (rc != LANCET_NO_MEMORY)
+		return LANCET_OK;
+	field_names_release(&context->names);
+	return lancet_fail(err, rc, "%s", damage.text);
 }
 
 int
@@ -127,14 +159,15 @@ lancet_index_json(lancet_version *version, const struct lancet_index *index,
                   const struct lancet_index_segment *segment, const struct lancet_output *out,
                   struct lancet_error *err)
 {
-	struct field_names names;
+	struct context context;
 	struct jsondoc doc;
 	int rc;
 
-	TRY(field_names_load(version, &names, err));
+	TRY(context_load(version, index, &context, err));
 	jsondoc_begin(&doc, out);
-	rc = segment != NULL ? put_one_segment(&doc, version, &names, segment, err)
-			     : put_index(&doc, version, &names, index, err);
-	field_names_release(&names);
+	rc = segment != NULL ? put_one_segment(&doc, &context, segment, err)
+			     : put_index(&doc, &context, index, err);
+	index_reach_free(context.reach);
+	field_names_release(&context.names);
 	return jsondoc_end(&doc, rc, err);
 }

@@ -26,9 +26,16 @@ int index_section_parse(struct slice bytes, struct index_set **ret_set, struct l
 void index_directory_put(struct buf *into, const lancet_version *version,
                          const struct lancet_index_segment *segment);
 
-/* Live rows of the fragments that the segment's bitmap names. *ret_known is false when the coverage
- * or a count of rows is not known, or the bitmap is damaged. */
-int index_covered_rows(const lancet_version *version, const struct lancet_index_segment *segment,
-                       bool *ret_known, uint64_t *ret_rows, struct lancet_error *err);
+/* What a segment answers for, the reuse history considered. */
+struct index_extent {
+	bool known;     /* false: the coverage or a count of rows is not, or there is damage */
+	uint64_t rows;  /* live ones of the fragments covered */
+	size_t retired; /* fragments, LANCET_RETIRED */
+};
+/* reach is NULL when it could not be found out for the index. */
+struct index_reach;
+int index_extent_of(const lancet_version *version, struct index_reach *reach,
+                    const struct lancet_index_segment *segment, struct index_extent *ret_extent,
+                    struct lancet_error *err);
 
 #endif

@@ -66,6 +66,10 @@ core_sources += src/core/survivors.c src/core/survivors.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
 core_sources += src/core/store_sub.c
 
+core_sources += \
+	src/core/index_follow.c src/core/index_graph.c src/core/index_kinds.c src/core/index_reach.c \
+	src/core/index_reach.h src/core/reuse_needs.c
+
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 liblancet_all_la_LIBADD = libgen.la libfile.la libutil.la $(ROARING_LIBS) $(PROTOBUF_C_LIBS) \

@@ -15,6 +15,7 @@ libtree_la_SOURCES = \
 	src/fs/textcache.h src/fs/tree.h src/fs/tree_state.c src/fs/tree_attr.c src/fs/tree_dir.c \
 	src/fs/tree_file.c src/fs/tree_live.c
 libtree_la_SOURCES += src/fs/lines.c src/fs/lines.h
+libtree_la_SOURCES += src/fs/indexfile.c src/fs/indexfile.h
 libtree_la_LIBADD = liblancet-all.la
 
 lancefs_SOURCES = \

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columnfile.h"
+#include "indexfile.h"
 #include "render.h"
 #include "util/macros.h"
 #include "util/text.h"
@@ -123,98 +123,25 @@ segment_covers_known_fragments(const struct node_ref *ref)
 	return segment_of(ref, &segment, NULL) == LANCET_OK && segment->bitmap.size > 0;
 }
 
-static int
-compare_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Adds the ids of a segment to those in *ids. */
-static int
-add_ids(const struct lancet_index_segment *segment, uint32_t **ids, size_t *count,
-	struct lancet_error *err)
-{
-	uint32_t *more = NULL, *grown;
-	size_t more_count = 0;
-
-	TRY(lancet_index_segment_fragments(segment, &more, &more_count, err));
-	grown = realloc(*ids, (*count + more_count + 1) * sizeof(*grown));
-	if (grown == NULL) {
-		free(more);
-		return lancet_fail(err, LANCET_NO_MEMORY, "fragment_bitmap: out of memory");
-	}
-	memcpy(grown + *count, more, more_count * sizeof(*grown));
-	free(more);
-	*ids = grown;
-	*count += more_count;
-	return LANCET_OK;
-}
-
-/* All ids once, ascending. */
-static size_t
-sort_ids(uint32_t *ids, size_t count)
-{
-	size_t kept = 0;
-
-	qsort(ids, count, sizeof(*ids), compare_ids);
-	for (size_t i = 0; i < count; i++) {
-		if (kept == 0 || ids[kept - 1] != ids[i])
-			ids[kept++] = ids[i];
-	}
-	return kept;
-}
-
-static int
-records_index_bitmap(
-	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+static bool
+is_user_index(const struct node_ref *ref)
 {
 	const struct lancet_index *index = NULL;
-	uint32_t *ids = NULL;
-	size_t count = 0;
-	int rc;
 
-	TRY(index_of(ref, &index, err));
-	rc = LANCET_OK;
-	for (size_t i = 0; i < index->segment_count && rc == LANCET_OK; i++) {
-		rc = add_ids(index->segments[i], &ids, &count, err);
-		if (rc == LANCET_OK && i > 0)
-			count = sort_ids(ids, count);
-	}
-	if (rc != LANCET_OK) {
-		free(ids);
-		return rc;
-	}
-	*ret_records = records_of_ids(ids, count);
-	return LANCET_OK;
+	return index_of(ref, &index, NULL) == LANCET_OK && !index->is_system;
 }
 
-static int
-records_segment_bitmap(
-	const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+/* A system index answers for no rows. */
+static bool
+covers_known_rows(const struct node_ref *ref)
 {
-	const struct lancet_index_segment *segment = NULL;
-	uint32_t *ids = NULL;
-	size_t count = 0;
-
-	TRY(segment_of(ref, &segment, err));
-	TRY(lancet_index_segment_fragments(segment, &ids, &count, err));
-	*ret_records = records_of_ids(ids, count);
-	return LANCET_OK;
+	return is_user_index(ref) && covers_known_fragments(ref);
 }
 
-static int
-records_unindexed(const struct node_ref *ref, struct records *ret_records, struct lancet_error *err)
+static bool
+segment_covers_known_rows(const struct node_ref *ref)
 {
-	const struct lancet_index *index = NULL;
-	uint32_t *ids = NULL;
-	size_t count = 0;
-
-	TRY(index_of(ref, &index, err));
-	TRY(lancet_index_unindexed(ref->version, index, &ids, &count, err));
-	*ret_records = records_of_ids(ids, count);
-	return LANCET_OK;
+	return is_user_index(ref) && segment_covers_known_fragments(ref);
 }
 
 static int
@@ -327,10 +254,10 @@ measure_segment_file(const struct node_ref *ref, uint64_t *ret_size, struct lanc
 }
 
 static const uint8_t indices_rows[] = { NODE_SYSTEM_INDICES, NODE_NONE };
-static const uint8_t index_rows[] = { NODE_INDEX_INFO, NODE_INDEX_BITMAP, NODE_UNINDEXED,
-	NODE_SEGMENTS, NODE_NONE };
-static const uint8_t segment_rows[] = { NODE_SEGMENT_INFO, NODE_SEGMENT_BITMAP, NODE_SEGMENT_FILES,
-	NODE_NONE };
+static const uint8_t index_rows[] = { NODE_INDEX_INFO, NODE_INDEX_BITMAP, NODE_INDEX_COVERED,
+	NODE_INDEX_RETIRED, NODE_UNINDEXED, NODE_SEGMENTS, NODE_NONE };
+static const uint8_t segment_rows[] = { NODE_SEGMENT_INFO, NODE_SEGMENT_BITMAP,
+	NODE_SEGMENT_COVERED, NODE_SEGMENT_RETIRED, NODE_SEGMENT_FILES, NODE_NONE };
 
 const struct node_kind rows_index[] = {
 	{ .id = NODE_INDICES,
@@ -374,6 +301,22 @@ const struct node_kind rows_index[] = {
 		.present = covers_known_fragments,
 		.up = up_to_index,
 		.records = records_index_bitmap },
+	{ .id = NODE_INDEX_COVERED,
+		.name = "covered_fragments",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_INDEX,
+		.needs_version = true,
+		.present = covers_known_rows,
+		.up = up_to_index,
+		.records = records_index_coverage },
+	{ .id = NODE_INDEX_RETIRED,
+		.name = "retired_fragments",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_INDEX,
+		.needs_version = true,
+		.present = covers_known_rows,
+		.up = up_to_index,
+		.records = records_index_coverage },
 	{ .id = NODE_UNINDEXED,
 		.name = "unindexed_fragments",
 		.shape = SHAPE_RECORDS,
@@ -381,7 +324,7 @@ const struct node_kind rows_index[] = {
 		.needs_version = true,
 		.present = covers_known_fragments,
 		.up = up_to_index,
-		.records = records_unindexed },
+		.records = records_index_coverage },
 	{ .id = NODE_SEGMENTS,
 		.name = "segments",
 		.shape = SHAPE_DIR,
@@ -408,6 +351,20 @@ const struct node_kind rows_index[] = {
 		.needs_version = true,
 		.present = segment_covers_known_fragments,
 		.records = records_segment_bitmap },
+	{ .id = NODE_SEGMENT_COVERED,
+		.name = "covered_fragments",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_SEGMENT,
+		.needs_version = true,
+		.present = segment_covers_known_rows,
+		.records = records_segment_coverage },
+	{ .id = NODE_SEGMENT_RETIRED,
+		.name = "retired_fragments",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_SEGMENT,
+		.needs_version = true,
+		.present = segment_covers_known_rows,
+		.records = records_segment_coverage },
 	{ .id = NODE_SEGMENT_FILES,
 		.name = "files",
 		.shape = SHAPE_DIR,

@@ -1,13 +1,10 @@
-/* Index metadata: grouping, what spoils a section and what only a segment, coverage, documents. */
+/* Index metadata: grouping, what spoils a section and what only a segment, documents. */
 #include "unit.h"
 
 #include "core/index_set.h"
 #include "core/version.h"
 #include "jsontext.h"
 #include "lance/table.pb-c.h"
-#include "util/roaringx.h"
-
-#define MANY 3000
 
 static Lance__Table__IndexMetadata
 entry(const char *name)
@@ -177,148 +174,45 @@ START_TEST(a_uuid_of_another_length_is_shown_but_opens_nothing)
 }
 END_TEST
 
-/* A version of fragments 0, 3, 6, … with 10 rows each, of which id % 10 are deleted. */
-static struct fragment_span spans[MANY];
+/* A version of two fragments and a field. */
+static struct fragment_span spans[2];
 static Lance__Table__Manifest manifest;
 static Lance__File__Field field = LANCE__FILE__FIELD__INIT;
 static Lance__File__Field *fields[] = { &field };
 
 static struct lancet_version
-version_of(size_t count)
+version_of_two(void)
 {
 	struct lancet_version version = { 0 };
 
-	for (size_t i = 0; i < count; i++)
-		spans[i] = (struct fragment_span){ .id = 3 * i,
-			                           .physical_rows = 10,
-			                           .deleted_rows = (uint32_t)(3 * i % 10) };
+	spans[1].id = 3;
 	lance__table__manifest__init(&manifest);
 	field.id = 7;
 	field.name = (ProtobufCBinaryData){ 5, (uint8_t *)"price" };
 	manifest.fields = fields;
 	manifest.n_fields = 1;
 	version.spans = spans;
-	version.info.fragment_count = count;
+	version.info.fragment_count = ARRAY_SIZE(spans);
 	version.message = &manifest;
 	return version;
 }
 
-static size_t
-put_bitmap(const uint32_t *ids, size_t count, Lance__Table__IndexMetadata *message, uint8_t *into)
-{
-	roaring_bitmap_t *bitmap = roaring_bitmap_of_ptr(count, ids);
-	size_t size;
-
-	roaring_bitmap_run_optimize(bitmap);
-	size = roaring_bitmap_portable_serialize(bitmap, (char *)into);
-	roaring_bitmap_free(bitmap);
-	message->fragment_bitmap = (ProtobufCBinaryData){ size, into };
-	return size;
-}
-
-/* UINT64_MAX when not known. */
-static uint64_t
-covered_rows(const struct lancet_version *version, const struct lancet_index_segment *segment)
-{
-	uint64_t rows = 0;
-	bool known;
-
-	ck_assert_int_eq(index_covered_rows(version, segment, &known, &rows, NULL), LANCET_OK);
-	return known ? rows : UINT64_MAX;
-}
-
-START_TEST(coverage_is_the_bitmap_and_what_is_alive)
-{
-	static const uint32_t one[] = { 0, 1, 2, 3, 9, 100000 }, other[] = { 6, 9, 7 };
-	uint8_t bytes[2][256];
-	Lance__Table__IndexMetadata messages[] = { entry("x"), entry("x") };
-	Lance__Table__IndexMetadata *entries[] = { &messages[0], &messages[1] };
-	struct lancet_version version = version_of(5);
-	struct index_set *set = NULL;
-	uint32_t *ids;
-	uint64_t rows = 0;
-	size_t count;
-
-	(void)put_bitmap(one, ARRAY_SIZE(one), &messages[0], bytes[0]);
-	(void)put_bitmap(other, ARRAY_SIZE(other), &messages[1], bytes[1]);
-	ck_assert_int_eq(parse(entries, 2, &set, NULL), LANCET_OK);
-	ck_assert_int_eq(
-		lancet_index_segment_fragments(set->indices[0].segments[0], &ids, &count, NULL),
-		LANCET_OK);
-	ck_assert_uint_eq(count, ARRAY_SIZE(one));
-	ck_assert_mem_eq(ids, one, sizeof(one));
-	free(ids);
-	rows = covered_rows(&version, set->indices[0].segments[0]);
-	ck_assert_uint_eq(rows, 10 + 7 + 1);
-	rows = covered_rows(&version, set->indices[0].segments[1]);
-	ck_assert_uint_eq(rows, 4 + 1);
-	ck_assert_int_eq(lancet_index_unindexed(&version, &set->indices[0], &ids, &count, NULL),
-	                 LANCET_OK);
-	ck_assert_uint_eq(count, 1);
-	ck_assert_uint_eq(ids[0], 12);
-	free(ids);
-	spans[1].physical_rows = 0; /* not recorded */
-	ck_assert_uint_eq(covered_rows(&version, set->indices[0].segments[0]), UINT64_MAX);
-	version_indices_free(set);
-}
-END_TEST
-
-START_TEST(many_fragments_and_a_bitmap_of_each_kind)
-{
-	static uint32_t ids[3 * MANY];
-	static uint8_t bytes[65536];
-	struct lancet_version version = version_of(MANY);
-	size_t strides[] = { 1, 2, 3, 7, 500 };
-
-	for (size_t s = 0; s < ARRAY_SIZE(strides); s++) {
-		Lance__Table__IndexMetadata message = entry("x");
-		uint64_t rows = 0, want_rows = 0;
-		size_t count = 0, want = 0;
-		struct index_set *set;
-		uint32_t *left;
-
-		for (uint32_t id = 0; id < 3 * MANY; id += (uint32_t)strides[s])
-			ids[count++] = id;
-		for (size_t i = 0; i < MANY; i++) {
-			bool covered = 3 * i % strides[s] == 0;
-
-			want += covered ? 0 : 1;
-			want_rows += covered ? 10 - 3 * i % 10 : 0;
-		}
-		(void)put_bitmap(ids, count, &message, bytes);
-		set = parse_one(&message);
-		rows = covered_rows(&version, set->indices[0].segments[0]);
-		ck_assert_uint_eq(rows, want_rows);
-		ck_assert_int_eq(
-			lancet_index_unindexed(&version, &set->indices[0], &left, &count, NULL),
-			LANCET_OK);
-		ck_assert_uint_eq(count, want);
-		for (size_t i = 0; i < count; i++)
-			ck_assert(left[i] % 3 == 0 && left[i] % strides[s] != 0);
-		free(left);
-		version_indices_free(set);
-	}
-}
-END_TEST
-
 static const struct {
 	const char *label;
 	struct slice bitmap;
-	int fragments, unindexed;
+	int fragments;
 } bitmaps[] = {
-	{ "unknown", { (const uint8_t *)"", 0 }, LANCET_NOT_FOUND, LANCET_NOT_FOUND },
-	{ "empty", { (const uint8_t *)"\x3a\x30\0\0\0\0\0\0", 8 }, LANCET_OK, LANCET_OK },
-	{ "garbage", { (const uint8_t *)"garbage", 7 }, LANCET_CORRUPT, LANCET_CORRUPT },
+	{ "unknown", { (const uint8_t *)"", 0 }, LANCET_NOT_FOUND },
+	{ "empty", { (const uint8_t *)"\x3a\x30\0\0\0\0\0\0", 8 }, LANCET_OK },
+	{ "garbage", { (const uint8_t *)"garbage", 7 }, LANCET_CORRUPT },
 	{ "one run of 65536",
 	  { (const uint8_t *)"\x3b\x30\x00\x00\x01\x00\x00\xff\xff\x01\x00\x00\x00\xff\xff", 15 },
-	  LANCET_OK,
 	  LANCET_OK },
 };
 
 START_TEST(damage_stays_in_its_bitmap)
 {
 	Lance__Table__IndexMetadata message = entry("x");
-	struct lancet_version version = version_of(2);
 	struct index_set *set;
 	uint32_t *ids;
 	size_t count;
@@ -329,10 +223,6 @@ START_TEST(damage_stays_in_its_bitmap)
 	set = parse_one(&message);
 	rc = lancet_index_segment_fragments(set->indices[0].segments[0], &ids, &count, NULL);
 	ck_assert_msg(rc == bitmaps[_i].fragments, "%s: %d", bitmaps[_i].label, rc);
-	if (rc == LANCET_OK)
-		free(ids);
-	rc = lancet_index_unindexed(&version, &set->indices[0], &ids, &count, NULL);
-	ck_assert_msg(rc == bitmaps[_i].unindexed, "%s: %d", bitmaps[_i].label, rc);
 	if (rc == LANCET_OK)
 		free(ids);
 	version_indices_free(set);
@@ -354,6 +244,7 @@ static const char segment_json[] =
 	"  \"created_at\": \"1970-01-01T00:00:01.500000000Z\",\n"
 	"  \"files\": [\n    {\n      \"path\": \"page.lance\",\n      \"bytes\": 12\n    }\n  ],\n"
 	"  \"covered_rows\": null,\n"
+	"  \"retired_fragments\": null,\n"
 	"  \"base\": 0,\n"
 	"  \"covering_fields\": [\n    {\n      \"id\": 8,\n      \"name\": null\n    }\n  ],\n"
 	"  \"details\": {\n"
@@ -371,7 +262,7 @@ START_TEST(a_segment_is_described)
 	Google__Protobuf__Any details = GOOGLE__PROTOBUF__ANY__INIT;
 	Lance__Table__IndexFile file = LANCE__TABLE__INDEX_FILE__INIT;
 	Lance__Table__IndexFile *files[] = { &file };
-	struct lancet_version version = version_of(2);
+	struct lancet_version version = version_of_two();
 	struct json_text text;
 	struct index_set *set;
 
@@ -393,6 +284,7 @@ START_TEST(a_segment_is_described)
 	message.created_at = 1500;
 	message.base_id_presence_case = LANCE__TABLE__INDEX_METADATA__BASE_ID_PRESENCE_BASE_ID;
 	set = parse_one(&message);
+	atomic_store(&version.indices, set);
 	json_text_init(&text);
 	ck_assert_int_eq(lancet_index_json(&version, &set->indices[0], set->indices[0].segments[0],
 	                                   &text.out, NULL),
@@ -420,7 +312,8 @@ START_TEST(the_sample_has_its_index)
 	ck_assert_int_eq(lancet_version_open(dataset, 6, &version, NULL), LANCET_OK);
 	ck_assert_int_eq(lancet_version_indices(version, &indices, &count, NULL), LANCET_OK);
 	ck_assert_uint_eq(count, 1);
-	ck_assert_int_eq(lancet_index_unindexed(version, &indices[0], &ids, &count, NULL),
+	ck_assert_int_eq(lancet_index_coverage(version, &indices[0], NULL, LANCET_UNINDEXED, &ids,
+	                                       &count, NULL),
 	                 LANCET_OK);
 	ck_assert(count == 1 && ids[0] == 3);
 	free(ids);
@@ -448,7 +341,5 @@ UNIT_MAIN("index_meta", UNIT_TEST(segments_are_grouped_by_name_in_byte_order),
           UNIT_TEST(an_empty_section_has_no_indices), UNIT_TEST(garbage_is_corrupt),
           UNIT_LOOP(covering_fields_are_a_proper_tail, coverings),
           UNIT_LOOP(a_uuid_of_another_length_is_shown_but_opens_nothing, uuids),
-          UNIT_TEST(coverage_is_the_bitmap_and_what_is_alive),
-          UNIT_TEST(many_fragments_and_a_bitmap_of_each_kind),
           UNIT_LOOP(damage_stays_in_its_bitmap, bitmaps), UNIT_TEST(a_segment_is_described),
           UNIT_TEST(the_sample_has_its_index))

@@ -44,11 +44,32 @@ LANCET_API int lancet_version_indices(lancet_version *version,
 LANCET_API int lancet_index_segment_fragments(const struct lancet_index_segment *segment,
                                               uint32_t **ret_ids, size_t *ret_count,
                                               struct lancet_error *err);
-/* Live fragment ids that no segment of the index covers directly, ascending, allocated; NOT_FOUND
- * when the coverage of a segment is unknown. */
-LANCET_API int lancet_index_unindexed(lancet_version *version, const struct lancet_index *index,
-                                      uint32_t **ret_ids, size_t *ret_count,
-                                      struct lancet_error *err);
+
+/* Which fragments an index answers for, the reuse history considered (format facts: coverage seen
+ * by readers). All lists ascend. */
+enum lancet_coverage {
+	LANCET_COVERED,   /* live fragments that it answers for, directly or through the history */
+	LANCET_UNINDEXED, /* live fragments that it does not answer for */
+	LANCET_RETIRED,   /* stored ids, no longer live, through which it answers for live ones */
+};
+/* Of the whole index, or of one segment of it (not NULL). Allocated; NOT_FOUND when the coverage of
+ * a segment is unknown. CORRUPT: a damaged bitmap, or a history that contradicts itself. */
+LANCET_API int lancet_index_coverage(lancet_version *version, const struct lancet_index *index,
+	const struct lancet_index_segment *segment, enum lancet_coverage which, uint32_t **ret_ids,
+	size_t *ret_count, struct lancet_error *err);
+
+/* One index that a transition must be kept for. */
+struct lancet_reuse_need {
+	size_t transition; /* lancet_reuse_transition */
+	size_t index;      /* in lancet_version_indices */
+	bool downstream;   /* only because a transition before it is needed */
+};
+/* By transition, then by index; allocated. A transition that is not in the list is needed by none.
+ * NOT_FOUND: no history. UNSUPPORTED: one that is not fully understood, of which nothing may go.
+ * Format facts: trim. */
+LANCET_API int lancet_reuse_needs(lancet_version *version, struct lancet_reuse_need **ret_needs,
+	size_t *ret_count, struct lancet_error *err);
+
 /* info.json of the index (segment NULL) or of one segment. */
 LANCET_API int lancet_index_json(lancet_version *version, const struct lancet_index *index,
                                  const struct lancet_index_segment *segment,
