@@ -156,6 +156,27 @@ START_TEST(any_ascending_rows_go_where_the_model_says)
 }
 END_TEST
 
+/* Asked alone, where the next destination is no guess. */
+START_TEST(first_rows_of_destinations_are_found_by_themselves)
+{
+	struct model *m = model_make((uint64_t)_i);
+	struct reuse_survivors *survivors = open_sound(buf_slice(&m->bytes), &m->transition);
+	size_t wrong = 0;
+
+	for (uint64_t row = 0; row < m->row_count; row++) {
+		uint64_t addr = 0;
+
+		if ((m->located[row] & UINT32_MAX) != 0)
+			continue;
+		survivors_locate(survivors, &row, 1, &addr);
+		wrong += addr != m->located[row];
+	}
+	ck_assert_uint_eq(wrong, 0);
+	survivors_free(survivors);
+	model_free(m);
+}
+END_TEST
+
 START_TEST(any_survivors_have_the_addresses_of_the_model)
 {
 	struct model *m = model_make((uint64_t)_i);
@@ -354,6 +375,7 @@ UNIT_MAIN("survivors", UNIT_LOOP(rows_go_where_the_lists_say, lists),
 	UNIT_TEST(survivors_have_their_source_addresses),
 	UNIT_LOOP(a_rewrite_may_leave_nothing, empty_counts),
 	UNIT_LOOP(any_ascending_rows_go_where_the_model_says, seeds),
+	UNIT_LOOP(first_rows_of_destinations_are_found_by_themselves, seeds),
 	UNIT_LOOP(any_survivors_have_the_addresses_of_the_model, seeds),
 	UNIT_LOOP(a_contradiction_is_refused_with_its_reason, refusals),
 	UNIT_TEST(every_cut_is_refused), UNIT_TEST(destinations_that_do_not_add_up_are_refused),
