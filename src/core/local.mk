@@ -64,7 +64,9 @@ core_sources += src/core/rowmap.c src/core/rowmap.h src/core/rowmap_counts.c src
 	src/core/rowmap_locate.c src/core/rowmap_parts.h
 core_sources += src/core/survivors.c src/core/survivors.h
 pkginclude_HEADERS += src/core/include/lancet/ipc.h src/core/include/lancet/rowtext.h
-core_sources += src/core/store_sub.c
+core_sources += \
+	src/core/store_local.h src/core/store_local_write.c src/core/store_record.c \
+	src/core/store_record.h src/core/store_sub.c src/core/store_write.c src/core/store_write.h
 
 core_sources += \
 	src/core/index_follow.c src/core/index_graph.c src/core/index_kinds.c src/core/index_reach.c \

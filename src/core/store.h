@@ -19,6 +19,7 @@
 #define STORE_KEY_MAX 4095 /* bytes of a key, at most */
 
 struct store;
+struct store_write_ops;
 
 /* One name of a directory; is_dir is exact, a link counts as what it leads to. Return LANCET_OK
  * to go on; any other code ends the listing, and is what store_list returns then (without
@@ -36,11 +37,18 @@ struct store_ops {
 	            struct lancet_error *err);
 	int (*statvfs)(struct store *store, struct statvfs *ret_stat, struct lancet_error *err);
 	void (*release)(struct store *store);
+	/* NULL: a store that can't be written (store_write.h). */
+	const struct store_write_ops *write;
+	/* NULL, or: the store is a directory of *ret_parent (borrowed), where key is `into`; what
+	 * writes goes there. */
+	int (*resolve)(struct store *store, const char *key, char into[STORE_KEY_MAX + 1],
+		struct store **ret_parent, struct lancet_error *err);
 };
 
 struct store {
 	const struct store_ops *ops;
-	int refs; /* atomic */
+	int refs;       /* atomic */
+	int publishing; /* atomic; what store_can_publish found out */
 };
 
 void store_init(struct store *store, const struct store_ops *ops);
@@ -73,11 +81,19 @@ int store_sub_open(struct store *parent, const char *prefix, struct store **ret_
                    struct lancet_error *err);
 
 /* Decorators for tests; they take a reference of inner and return NULL when there is no memory. */
-struct store_counts {
-	uint64_t opens, stats, lists, reads, read_bytes; /* atomic adds; statvfs is a stat */
+struct store_counts { /* atomic adds */
+	uint64_t opens, stats, lists, reads, read_bytes; /* statvfs is a stat */
+	uint64_t creates, writes, write_bytes, syncs, dir_syncs;
+	uint64_t links, renames, removes, dirs; /* removes of files and directories; dirs made */
 };
 struct store *store_trace_new(struct store *inner, struct store_counts *counts);
-/* Fails the nth call (1-based, opens, stats, lists and source reads together) with os_errno. */
+/* Fails the nth call (1-based, calls of all kinds together, those of sources and writers too) with
+ * os_errno. A write that fails has put half of its bytes into the file; a close has closed it. */
 struct store *store_fault_new(struct store *inner, uint64_t nth, int os_errno);
+enum store_fault_flags {
+	STORE_FAULT_LATE = 1,  /* a call that changes something is done, then reported as failed */
+	STORE_FAULT_STAYS = 2, /* all later calls fail, too */
+};
+struct store *store_fault_flags_new(struct store *inner, uint64_t nth, int os_errno, int flags);
 
 #endif

@@ -5,8 +5,7 @@
  * would leave are left to store_follow. Reading does not touch access times where the kernel
  * lets us (O_NOATIME).
  */
-#include "store.h"
-#include "store_follow.h"
+#include "store_local.h"
 
 #include "util/macros.h"
 
@@ -22,13 +21,6 @@
 #define OPEN_FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 #define OPEN_DIR_FLAGS  (O_RDONLY | O_CLOEXEC | O_DIRECTORY)
 #define RACE_TRIES_MAX  16 /* openat2 gives EAGAIN while something is renamed under it */
-
-struct local_store {
-	struct store base;
-	int root_fd; /* O_PATH */
-	bool has_openat2;
-	struct store_follow follow;
-};
 
 static int
 beneath(int root_fd, const char *key, int flags)
@@ -62,9 +54,8 @@ open_once(const struct local_store *local, const char *key, int flags)
 	return fd;
 }
 
-/* Opens key ("" is the root) without touching its access time when we may; -1 with errno. */
-static int
-open_key(const struct local_store *local, const char *key, int flags)
+int
+store_local_key_open(const struct local_store *local, const char *key, int flags)
 {
 	int fd;
 
@@ -76,9 +67,8 @@ open_key(const struct local_store *local, const char *key, int flags)
 	return fd < 0 && errno == EPERM ? open_once(local, key, flags) : fd;
 }
 
-/* The error for a key that could not be opened, from errno. */
-static int
-fail_key(const char *key, struct lancet_error *err)
+int
+store_local_key_fail(const char *key, struct lancet_error *err)
 {
 	switch (errno) {
 	case EXDEV:
@@ -99,11 +89,12 @@ static int
 local_open_fd(struct store *store, const char *key, int *ret_fd, struct stat *ret_stat,
               struct lancet_error *err)
 {
-	lancet_autoclose int fd = open_key((struct local_store *)store, key, OPEN_FILE_FLAGS);
+	const struct local_store *local = (const struct local_store *)store;
+	lancet_autoclose int fd = store_local_key_open(local, key, OPEN_FILE_FLAGS);
 	struct stat st;
 
 	if (fd < 0)
-		return fail_key(key, err);
+		return store_local_key_fail(key, err);
 	if (fstat(fd, &st) != 0)
 		return lancet_fail_errno(err, "%s", key);
 	if (!S_ISREG(st.st_mode))
@@ -135,11 +126,12 @@ local_open_source(struct store *store, const char *key, struct source **ret_sour
 static int
 local_stat(struct store *store, const char *key, struct stat *ret_stat, struct lancet_error *err)
 {
-	lancet_autoclose int fd = open_key((struct local_store *)store, key, O_PATH | O_CLOEXEC);
+	const struct local_store *local = (const struct local_store *)store;
+	lancet_autoclose int fd = store_local_key_open(local, key, O_PATH | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
-		return fail_key(key, err);
+		return store_local_key_fail(key, err);
 	if (fstat(fd, &st) != 0)
 		return lancet_fail_errno(err, "%s", key);
 	*ret_stat = st;
@@ -194,12 +186,12 @@ static int
 local_list(struct store *store, const char *prefix, store_sink sink, void *context,
            struct lancet_error *err)
 {
-	int fd = open_key((struct local_store *)store, prefix, OPEN_DIR_FLAGS);
+	int fd = store_local_key_open((struct local_store *)store, prefix, OPEN_DIR_FLAGS);
 	DIR *dir;
 	int rc;
 
 	if (fd < 0)
-		return fail_key(prefix, err);
+		return store_local_key_fail(prefix, err);
 	dir = fdopendir(fd);
 	if (dir == NULL) {
 		rc = lancet_fail_errno(err, "%s", prefix);
@@ -228,6 +220,7 @@ static const struct store_ops local_ops = {
 	.stat = local_stat,
 	.statvfs = local_statvfs,
 	.release = local_release,
+	.write = &store_local_write_ops,
 };
 
 /* Old kernels lack openat2, and some sandboxes deny what they do not know. */

@@ -81,6 +81,17 @@ sub_statvfs(struct store *store, struct statvfs *ret_stat, struct lancet_error *
 	return store_statvfs(((struct sub_store *)store)->parent, ret_stat, err);
 }
 
+static int
+sub_resolve(struct store *store, const char *key, char into[STORE_KEY_MAX + 1],
+	struct store **ret_parent, struct lancet_error *err)
+{
+	int rc = sub_key(store, key, into, err);
+
+	if (rc == LANCET_OK)
+		*ret_parent = ((struct sub_store *)store)->parent;
+	return rc;
+}
+
 static void
 sub_release(struct store *store)
 {
@@ -97,6 +108,7 @@ static const struct store_ops sub_ops = {
 	.stat = sub_stat,
 	.statvfs = sub_statvfs,
 	.release = sub_release,
+	.resolve = sub_resolve,
 };
 
 int

@@ -1,9 +1,9 @@
-/* A store that counts what is asked of another one, reads of its sources included.
+/* A store that counts what is asked of another one, calls of its sources and writers included.
  *
  * Sources it hands out have no descriptor and no memory of their own to show, so that no read goes
  * past the counters.
  */
-#include "store.h"
+#include "store_write.h"
 
 #include <stdlib.h>
 
@@ -16,6 +16,12 @@ struct trace_store {
 struct trace_source {
 	struct source base;
 	struct source *inner;
+	struct store_counts *counts;
+};
+
+struct trace_writer {
+	struct store_writer base;
+	struct store_writer *inner;
 	struct store_counts *counts;
 };
 
@@ -104,6 +110,124 @@ trace_statvfs(struct store *store, struct statvfs *ret_stat, struct lancet_error
 	return store_statvfs(trace->inner, ret_stat, err);
 }
 
+static int
+writer_put(struct store_writer *writer, const struct slice *parts, size_t count,
+	struct lancet_error *err)
+{
+	struct trace_writer *traced = (struct trace_writer *)writer;
+
+	add(&traced->counts->writes, 1);
+	for (size_t i = 0; i < count; i++)
+		add(&traced->counts->write_bytes, parts[i].size);
+	return store_writer_put_parts(traced->inner, parts, count, err);
+}
+
+static int
+writer_sync(struct store_writer *writer, struct lancet_error *err)
+{
+	struct trace_writer *traced = (struct trace_writer *)writer;
+
+	add(&traced->counts->syncs, 1);
+	return store_writer_sync(traced->inner, err);
+}
+
+static int
+writer_close(struct store_writer *writer, struct lancet_error *err)
+{
+	int rc = store_writer_close(((struct trace_writer *)writer)->inner, err);
+
+	free(writer);
+	return rc;
+}
+
+static const struct store_writer_ops writer_trace_ops = { writer_put, writer_sync, writer_close };
+
+static int
+trace_create(struct store *store, const char *key, struct store_writer **ret_writer,
+	struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+	struct trace_writer *traced = malloc(sizeof(*traced));
+	int rc;
+
+	if (traced == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "%s: a writer", key);
+	add(&trace->counts->creates, 1);
+	rc = store_create(trace->inner, key, &traced->inner, err);
+	if (rc != LANCET_OK) {
+		free(traced);
+		return rc;
+	}
+	traced->base.ops = &writer_trace_ops;
+	traced->counts = trace->counts;
+	*ret_writer = &traced->base;
+	return LANCET_OK;
+}
+
+static int
+trace_link(struct store *store, const char *from, const char *to, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->links, 1);
+	return store_link(trace->inner, from, to, err);
+}
+
+static int
+trace_rename(struct store *store, const char *from, const char *to, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->renames, 1);
+	return store_rename(trace->inner, from, to, err);
+}
+
+static int
+trace_remove(struct store *store, const char *key, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->removes, 1);
+	return store_remove(trace->inner, key, err);
+}
+
+static int
+trace_make_dir(struct store *store, const char *key, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->dirs, 1);
+	return store_make_one_dir(trace->inner, key, err);
+}
+
+static int
+trace_remove_dir(struct store *store, const char *key, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->removes, 1);
+	return store_remove_dir(trace->inner, key, err);
+}
+
+static int
+trace_sync_dir(struct store *store, const char *key, struct lancet_error *err)
+{
+	struct trace_store *trace = (struct trace_store *)store;
+
+	add(&trace->counts->dir_syncs, 1);
+	return store_sync_dir(trace->inner, key, err);
+}
+
+static const struct store_write_ops trace_write_ops = {
+	.create = trace_create,
+	.link = trace_link,
+	.rename = trace_rename,
+	.remove = trace_remove,
+	.make_dir = trace_make_dir,
+	.remove_dir = trace_remove_dir,
+	.sync_dir = trace_sync_dir,
+};
+
 static void
 trace_release(struct store *store)
 {
@@ -118,6 +242,7 @@ static const struct store_ops trace_ops = {
 	.stat = trace_stat,
 	.statvfs = trace_statvfs,
 	.release = trace_release,
+	.write = &trace_write_ops,
 };
 
 struct store *
