@@ -53,7 +53,7 @@ check_rows(struct rowmap *map, const uint64_t *rows, size_t count, const uint64_
 static void
 check_range(struct rowmap *map, uint64_t first, uint64_t end, uint64_t step, const uint64_t *wanted)
 {
-	uint64_t *rows = calloc((size_t)((end - first) / step) + 1, sizeof(*rows));
+	uint64_t *rows = calloc((size_t)(end / step) + 1, sizeof(*rows));
 	size_t count = 0;
 
 	for (uint64_t row = first; row < end; row += step)
