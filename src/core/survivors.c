@@ -191,35 +191,34 @@ number_destinations(struct reuse_survivors *survivors, const struct lancet_trans
 	return LANCET_OK;
 }
 
-static int
-allocate(const struct lancet_transition *transition, struct reuse_survivors **ret_survivors,
-	struct lancet_error *err)
+static struct reuse_survivors *
+allocate(const struct lancet_transition *transition)
 {
 	size_t source_count = transition->source_count;
-	size_t destination_count = transition->destination_count;
 	struct reuse_survivors *survivors;
 	size_t size = sizeof(*survivors) + (source_count + 1) * sizeof(struct source) +
-		      (destination_count + 1) * sizeof(struct destination);
+		      (transition->destination_count + 1) * sizeof(struct destination);
 
 	survivors = calloc(1, size);
 	if (survivors == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "%zu bytes for survivors", size);
+		return NULL;
 	survivors->source_count = source_count;
 	survivors->destinations = (void *)(survivors->sources + source_count + 1);
 	survivors->footprint = size;
-	*ret_survivors = survivors;
-	return LANCET_OK;
+	return survivors;
 }
 
 int
 survivors_open(struct slice bytes, const struct lancet_transition *transition,
 	struct reuse_survivors **ret_survivors, struct lancet_error *err)
 {
-	struct reuse_survivors *survivors = NULL;
+	struct reuse_survivors *survivors = allocate(transition);
 	int rc;
 
 	assert(transition->fault == LANCET_OK);
-	TRY(allocate(transition, &survivors, err));
+	if (survivors == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "surviving rows of %zu sources",
+			transition->source_count);
 	rc = parse(survivors, bytes, transition, err);
 	if (rc == LANCET_OK)
 		rc = number_sources(survivors, transition, err);
