@@ -41,7 +41,7 @@ class Digest:
 
 
 class Transition:
-    """One record. `fault` is None or what is wrong with it, `others` the records it contradicts."""
+    """One record. `fault` is what is wrong with it or None, `others` are records it contradicts."""
 
     def __init__(self, sources, destinations):
         self.sources = [Digest(m) for m in sources]
@@ -73,11 +73,12 @@ class Transition:
         return np.cumsum([0] + [s.rows for s in self.sources], dtype=np.uint64)
 
     def fail(self, fault, other=None):
-        """A contradiction outranks what is only not understood."""
-        if other is not None:
-            self.others.add(other.name)
+        """The first fault stands, but for one of something that is only not understood."""
         if self.fault is None or isinstance(self.fault, Unsupported):
             self.fault = fault
+            self.others = {other.name} if other is not None else set()
+        elif other is not None and self.others:
+            self.others.add(other.name)
 
 
 # ---- records ------------------------------------------------------------------------------
@@ -147,6 +148,11 @@ def _check_alone(transition):
     if transition.kind == PARTITION and transition.map_id is not None and \
             (not is_uuid(transition.map_id) or transition.map_bytes == 0):
         transition.fail(Corrupt(f"row map {transition.map_id!r}"))
+    if transition.kind == ORDERED and transition.fault is None:
+        try:
+            surviving_rows(transition)
+        except Corrupt as error:
+            transition.fail(error)
 
 
 def _contradict(transitions, text):
@@ -201,10 +207,10 @@ def _in_lineage_order(transitions):
     reach = {at: _reach(behind, at) for at in left}
     for at in left:
         if at in reach[at]:
-            transitions[at].fail(Corrupt("a cycle"))
-            for other in reach[at] & set(left):
-                if other != at and at in reach[other]:
+            for other in sorted(reach[at] & set(left) - {at}):
+                if at in reach[other]:
                     transitions[at].fail(Corrupt("a cycle"), transitions[other])
+            transitions[at].fail(Corrupt("a cycle of its own"))
     return [transitions[at] for at in order + left]
 
 
@@ -220,6 +226,7 @@ def _reach(behind, start):
 
 # ---- where rows went ----------------------------------------------------------------------
 
+@functools.lru_cache(maxsize=256)
 def treemap(raw):
     """{high 32 bits: ascending low ones} of a 64-bit Roaring bitmap, all of `raw`."""
     if len(raw) < 8:
@@ -297,9 +304,7 @@ class RowMap:
             if size != transition.map_bytes:
                 raise Corrupt(f"{size} bytes, {transition.map_bytes} recorded")
             self._load(path, transition)
-        except FileNotFoundError as error:
-            self.fault = error
-        except Corrupt as error:
+        except (FileNotFoundError, Corrupt, Unsupported) as error:
             self.fault = error
         except BaseException as error:  # a panic of the library is a BaseException
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
@@ -327,7 +332,9 @@ class RowMap:
         if len(raw) < COUNTS_HEAD.size:
             raise Corrupt("counts cut short")
         magic, version, form, self.width, self.block_rows, self.rows = COUNTS_HEAD.unpack_from(raw)
-        if (magic, version, form) != (b"LSPC", 1, 0) or self.block_rows == 0 or \
+        if magic == b"LSPC" and (version, form) != (1, 0):
+            raise Unsupported(f"version {version} of the counts, {form}")
+        if magic != b"LSPC" or self.block_rows == 0 or \
                 not 0 < self.width <= 65535 or self.rows != transition.source_rows or \
                 self.width != len(transition.destinations):
             raise Corrupt("the head of the counts")
@@ -432,7 +439,7 @@ class History:
 
     @functools.cache
     def fault(self, number):
-        """What is wrong with a transition, its survivors and its row map included, or None."""
+        """What is wrong with a transition, its row map included, or None."""
         try:
             self.mapping(number)
         except (Corrupt, OSError, Unsupported) as error:
