@@ -2,12 +2,10 @@
  *
  * A transition comes after those that make its sources. All that wait for none go into a queue as
  * they are stored; one that is taken from it is followed by those that waited for nothing else.
- * What stays out is in a cycle, behind one, or both. Of these the ones that lead into no cycle are
- * taken away in the same manner, backwards; what is left is at fault and comes next, as it is
- * stored, and the rest follows. Each edge is looked at a constant number of times: fragments that
- * are made and consumed (joints) count how many makers and users are still to come, so that a
- * hostile fragment of a thousand makers and a thousand users costs no million steps. Format facts:
- * translation.
+ * What stays out is in a cycle or behind one, and comes last, as it is stored; only what is in one
+ * is at fault. Fragments that are made and consumed (joints) are nodes of their own here, between
+ * those that make them and those that consume them: a hostile fragment of a thousand makers and a
+ * thousand users has two thousand edges and not a million. Format facts: translation.
  */
 #include "reuse.h"
 
@@ -22,8 +20,7 @@ struct joint {
 	size_t made_at, made_count; /* in made_by */
 	size_t used_at, used_count; /* in used_by */
 	size_t makers;              /* mentions by transitions that are not taken yet */
-	size_t users;               /* of the search for cycles: the same backwards */
-	uint32_t cycle_user;        /* a transition of a cycle that consumes it, or NONE */
+	uint32_t cycle_user;        /* the first of its cycle that consumes it, or NONE */
 };
 
 #define NONE UINT32_MAX
@@ -33,11 +30,28 @@ struct order {
 	struct joint *joints; /* by fragment */
 	size_t joint_count;
 	size_t *waiting; /* by transition: its sources that are not made yet */
-	size_t *feeding; /* by transition: its destinations that lead on */
 	uint32_t *queue; /* transitions in lineage order */
 	uint32_t *rank;  /* by transition: its place in the queue, or NONE */
 	size_t head, tail;
 };
+
+/* Of the search for cycles. Nodes are the transitions, and behind them the joints. */
+struct step {
+	uint32_t node;
+	size_t at; /* what follows it: next_node */
+};
+
+struct search {
+	uint32_t *seen;  /* by node: its number in the order of the search, 0 = not yet */
+	uint32_t *low;   /* by node: the earliest open one that it leads to */
+	uint32_t *cycle; /* by node: 0 = open, ALONE, or a number of the cycle above that */
+	uint32_t *open;
+	struct step *path;
+	size_t open_count, depth;
+	uint32_t count;
+};
+
+#define ALONE 1u
 
 static size_t
 run_of(const struct reuse_edge *edges, size_t count, size_t at)
@@ -67,7 +81,7 @@ list_joints(const struct lancet_reuse *reuse, struct joint *joints)
 		if (fragment == reuse->used_by[used].fragment) {
 			if (joints != NULL)
 				joints[count] = (struct joint){ fragment, made, makers, used, users,
-					makers, 0, NONE };
+					makers, NONE };
 			count++;
 			used += users;
 		}
@@ -146,130 +160,173 @@ drain(struct order *order)
 	}
 }
 
-/* Nobody in or before a cycle consumes the fragment: those that make it lead on by one less. */
-static void
-unuse(struct order *order, struct joint *joint, uint32_t *stack, size_t *depth)
-{
-	const struct reuse_edge *makers = &order->reuse->made_by[joint->made_at];
-
-	if (--joint->users != 0)
-		return;
-	for (size_t i = 0; i < joint->made_count; i++) {
-		uint32_t maker = makers[i].transition;
-
-		if (order->rank[maker] == NONE && --order->feeding[maker] == 0)
-			stack[(*depth)++] = maker;
-	}
-}
-
-/* The number of transitions that wait, and how many of their destinations lead on to another. */
-static size_t
-count_feeding(struct order *order)
+/* The users of a joint follow it, and the joints that a transition makes follow that: *at is the
+ * next one to be looked at. Transitions that have their place are in no cycle. */
+static bool
+next_node(const struct order *order, uint32_t node, size_t *at, uint32_t *ret_node)
 {
 	const struct lancet_reuse *reuse = order->reuse;
-	size_t waiting = 0;
+	size_t transitions = reuse->info.transition_count;
 
-	for (size_t i = 0; i < order->joint_count; i++) {
-		struct joint *joint = &order->joints[i];
+	if (node >= transitions) {
+		const struct joint *joint = &order->joints[node - transitions];
 
-		for (size_t k = 0; k < joint->used_count; k++)
-			joint->users +=
-				order->rank[reuse->used_by[joint->used_at + k].transition] == NONE;
-		for (size_t k = 0; k < joint->made_count && joint->users != 0; k++)
-			order->feeding[reuse->made_by[joint->made_at + k].transition]++;
+		while (*at < joint->used_count) {
+			*ret_node = reuse->used_by[joint->used_at + (*at)++].transition;
+			if (order->rank[*ret_node] == NONE)
+				return true;
+		}
+		return false;
 	}
-	for (size_t i = 0; i < reuse->info.transition_count; i++)
-		waiting += order->rank[i] == NONE;
-	return waiting;
-}
+	const struct lancet_transition *info = &reuse->transitions[node].info;
 
-/* Leaves those of the waiting transitions with feeding != 0 that lie in a cycle or between two. */
-static void
-strip(struct order *order, uint32_t *stack)
-{
-	const struct lancet_reuse *reuse = order->reuse;
-	size_t depth = 0;
+	while (*at < info->destination_count) {
+		const struct joint *joint = find_joint(order, info->destinations[(*at)++].id);
 
-	for (size_t i = 0; i < reuse->info.transition_count; i++)
-		if (order->rank[i] == NONE && order->feeding[i] == 0)
-			stack[depth++] = (uint32_t)i;
-	while (depth > 0) {
-		const struct lancet_transition *info = &reuse->transitions[stack[--depth]].info;
-
-		for (size_t i = 0; i < info->source_count; i++) {
-			struct joint *joint = find_joint(order, info->sources[i].id);
-
-			if (joint != NULL)
-				unuse(order, joint, stack, &depth);
+		if (joint != NULL) {
+			*ret_node = (uint32_t)(transitions + (size_t)(joint - order->joints));
+			return true;
 		}
 	}
+	return false;
 }
 
-static bool
-in_cycle(const struct order *order, size_t transition)
+static void
+enter(struct search *search, uint32_t node)
 {
-	return order->rank[transition] == NONE && order->feeding[transition] != 0;
+	search->seen[node] = search->low[node] = ++search->count;
+	search->open[search->open_count++] = node;
+	search->path[search->depth++] = (struct step){ node, 0 };
 }
 
-/* Gives each transition of a cycle a fault that names the next one. */
+/* All nodes that lead to each other, the last ones that were opened. One alone is no cycle, as a
+ * transition and a joint never follow themselves. */
+static void
+close_component(struct search *search, uint32_t node)
+{
+	size_t first = search->open_count;
+
+	do {
+		first--;
+	} while (search->open[first] != node);
+	for (size_t i = first; i < search->open_count; i++)
+		search->cycle[search->open[i]] =
+			search->open_count - first == 1 ? ALONE : search->seen[node];
+	search->open_count = first;
+}
+
+/* Tarjan's search for strongly connected components, without recursion. */
+static void
+find_cycles(const struct order *order, struct search *search, uint32_t start)
+{
+	enter(search, start);
+	while (search->depth > 0) {
+		struct step *here = &search->path[search->depth - 1];
+		uint32_t node = here->node, next;
+
+		if (next_node(order, node, &here->at, &next)) {
+			if (search->seen[next] == 0)
+				enter(search, next);
+			else if (search->cycle[next] == 0 && search->seen[next] < search->low[node])
+				search->low[node] = search->seen[next];
+			continue;
+		}
+		if (search->low[node] == search->seen[node])
+			close_component(search, node);
+		if (--search->depth > 0 && search->low[node] < search->low[here[-1].node])
+			search->low[here[-1].node] = search->low[node];
+	}
+}
+
+/* Names a transition that follows in the same cycle. */
 static int
-blame(struct order *order, struct reuse_transition *transition, struct lancet_error *err)
+blame(struct order *order, const struct search *search, uint32_t transition,
+	struct lancet_error *err)
 {
 	struct lancet_reuse *reuse = order->reuse;
-	const struct lancet_transition *info = &transition->info;
+	const struct lancet_transition *info = &reuse->transitions[transition].info;
 
 	for (size_t i = 0; i < info->destination_count; i++) {
 		const struct joint *joint = find_joint(order, info->destinations[i].id);
 		char name[64];
 
-		if (joint == NULL || joint->cycle_user == NONE)
+		if (joint == NULL || joint->cycle_user == NONE ||
+			search->cycle[joint->cycle_user] != search->cycle[transition])
 			continue;
 		reuse_record_name(&reuse->transitions[joint->cycle_user].info, name);
-		return reuse_fault(reuse, transition, LANCET_CORRUPT, err,
-			"a cycle: its fragment %" PRIu32 " leads to %s and back",
-			joint->fragment, name);
+		return reuse_fault(reuse, &reuse->transitions[transition], LANCET_CORRUPT, err,
+			"a cycle: its fragment %" PRIu32 " leads to %s and back", joint->fragment,
+			name);
 	}
 	return LANCET_OK;
 }
 
 static int
-blame_cycles(struct order *order, struct lancet_error *err)
+blame_cycles(struct order *order, const struct search *search, struct lancet_error *err)
 {
 	struct lancet_reuse *reuse = order->reuse;
+	size_t count = reuse->info.transition_count;
 
 	for (size_t i = 0; i < order->joint_count; i++) {
 		struct joint *joint = &order->joints[i];
+		uint32_t cycle = search->cycle[count + i];
 
 		for (size_t k = 0; k < joint->used_count && joint->cycle_user == NONE; k++) {
 			uint32_t user = reuse->used_by[joint->used_at + k].transition;
 
-			if (in_cycle(order, user))
+			if (cycle > ALONE && search->cycle[user] == cycle)
 				joint->cycle_user = user;
 		}
 	}
-	for (size_t i = 0; i < reuse->info.transition_count; i++)
-		if (in_cycle(order, i))
-			TRY(blame(order, &reuse->transitions[i], err));
+	for (size_t i = 0; i < count; i++)
+		if (search->cycle[i] > ALONE)
+			TRY(blame(order, search, (uint32_t)i, err));
 	return LANCET_OK;
+}
+
+/* Transitions that are left over wait for a cycle. */
+static int
+search_cycles(struct order *order, struct lancet_error *err)
+{
+	size_t count = order->reuse->info.transition_count;
+	size_t nodes = count + order->joint_count;
+	struct search search = {
+		.seen = calloc(nodes, sizeof(*search.seen)),
+		.low = calloc(nodes, sizeof(*search.low)),
+		.cycle = calloc(nodes, sizeof(*search.cycle)),
+		.open = calloc(nodes, sizeof(*search.open)),
+		.path = calloc(nodes, sizeof(*search.path)),
+		.count = ALONE,
+	};
+	int rc = LANCET_OK;
+
+	if (search.seen == NULL || search.low == NULL || search.cycle == NULL ||
+		search.open == NULL || search.path == NULL)
+		rc = lancet_fail(err, LANCET_NO_MEMORY, "%zu transitions", count);
+	for (size_t i = 0; rc == LANCET_OK && i < count; i++)
+		if (order->rank[i] == NONE && search.seen[i] == 0)
+			find_cycles(order, &search, (uint32_t)i);
+	if (rc == LANCET_OK)
+		rc = blame_cycles(order, &search, err);
+	free(search.seen);
+	free(search.low);
+	free(search.cycle);
+	free(search.open);
+	free(search.path);
+	return rc;
 }
 
 static int
 break_cycles(struct order *order, struct lancet_error *err)
 {
-	lancet_autofree uint32_t *stack = NULL;
-	size_t waiting = count_feeding(order);
+	size_t count = order->reuse->info.transition_count;
 
-	if (waiting == 0)
+	if (order->tail == count)
 		return LANCET_OK;
-	stack = malloc(waiting * sizeof(*stack));
-	if (stack == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "%zu transitions", waiting);
-	strip(order, stack);
-	TRY(blame_cycles(order, err));
-	for (size_t i = 0; i < order->reuse->info.transition_count; i++)
-		if (in_cycle(order, i))
+	TRY(search_cycles(order, err));
+	for (size_t i = 0; i < count; i++)
+		if (order->rank[i] == NONE)
 			append(order, (uint32_t)i);
-	drain(order);
 	return LANCET_OK;
 }
 
@@ -282,11 +339,10 @@ prepare(struct order *order, struct lancet_error *err)
 	order->joint_count = list_joints(reuse, NULL);
 	order->joints = calloc(order->joint_count + 1, sizeof(*order->joints));
 	order->waiting = calloc(count + 1, sizeof(*order->waiting));
-	order->feeding = calloc(count + 1, sizeof(*order->feeding));
 	order->queue = calloc(count + 1, sizeof(*order->queue));
 	order->rank = calloc(count + 1, sizeof(*order->rank));
-	if (order->joints == NULL || order->waiting == NULL || order->feeding == NULL ||
-		order->queue == NULL || order->rank == NULL)
+	if (order->joints == NULL || order->waiting == NULL || order->queue == NULL ||
+		order->rank == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "%zu transitions", count);
 	(void)list_joints(reuse, order->joints);
 	for (size_t i = 0; i < order->joint_count; i++)
@@ -372,7 +428,6 @@ reuse_order(struct lancet_reuse *reuse, struct lancet_error *err)
 	}
 	free(order.joints);
 	free(order.waiting);
-	free(order.feeding);
 	free(order.queue);
 	free(order.rank);
 	return rc;

@@ -119,9 +119,12 @@ static const struct {
 	{ "three in a cycle", { "0>1", "7>8", "2>0", "1>2" }, "1 0 2 3", "0 2 3" },
 	{ "consumes what it makes", { "1>2", "0>0" }, "0 1", "1" },
 	{ "before a cycle is no cycle", { "1 5>2 6", "2>1", "4>5" }, "2 0 1", "0 1" },
-	{ "behind a cycle is no cycle", { "5>6", "1 3>2 5", "2 4>1 3" }, "1 2 0", "1 2" },
+	{ "behind a cycle is no cycle", { "5>6", "1 3>2 5", "2 4>1 3" }, "0 1 2", "1 2" },
 	{ "behind two cycles", { "7 8>9 10", "0 1>1 7", "2 3>3 8", "9>11", "20>0", "10>12" },
-		"4 1 2 0 3 5", "1 2" },
+		"4 0 1 2 3 5", "1 2" },
+	{ "between two cycles is no cycle", { "0 1>1 2", "2>3", "3 4>4 5", "5>6" }, "0 1 2 3",
+		"0 2" },
+	{ "two cycles that share one", { "0 1>2 3", "2>0", "3>1", "9>8" }, "3 0 1 2", "0 1 2" },
 };
 
 static void
