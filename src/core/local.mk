@@ -58,7 +58,7 @@ core_sources += \
 core_sources += src/core/column_pool.c src/core/column_pool.h
 core_sources += \
 	src/core/reuse.c src/core/reuse.h src/core/reuse_check.c src/core/reuse_details.c \
-	src/core/reuse_order.c src/core/reuse_parse.c src/core/reuse_path.c
+	src/core/reuse_json.c src/core/reuse_order.c src/core/reuse_parse.c src/core/reuse_path.c
 pkginclude_HEADERS += src/core/include/lancet/transition.h
 core_sources += src/core/rowmap.c src/core/rowmap.h src/core/rowmap_counts.c src/core/rowmap_counts.h \
 	src/core/rowmap_locate.c src/core/rowmap_parts.h

@@ -68,6 +68,7 @@ fill(struct lancet_reuse *reuse, struct slice content, int32_t index_version,
 {
 	int rc = reuse_parse_records(reuse, content, index_version, err);
 
+	reuse->content = content;
 	if (rc == LANCET_OK)
 		rc = reuse_check(reuse, err);
 	if (rc == LANCET_OK)

@@ -34,6 +34,7 @@ struct reuse_edge {
 struct lancet_reuse {
 	struct lancet_reuse_info info;
 	struct arena arena;                   /* of all below, and of the encoded history */
+	struct slice content;                 /* the encoded history */
 	struct reuse_transition *transitions; /* lineage order */
 	/* By fragment. A fragment of several transitions, which contradict each other, is here once
 	 * for each. */

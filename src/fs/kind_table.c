@@ -60,6 +60,7 @@ build(void)
 		rows_overlay,
 		rows_map,
 		rows_index,
+		rows_reuse,
 		rows_live,
 		rows_livetag,
 	};

@@ -16,6 +16,9 @@ libtree_la_SOURCES = \
 	src/fs/tree_file.c src/fs/tree_live.c
 libtree_la_SOURCES += src/fs/lines.c src/fs/lines.h
 libtree_la_SOURCES += src/fs/indexfile.c src/fs/indexfile.h
+libtree_la_SOURCES += \
+	src/fs/render_graph.c src/fs/render_reuse.c src/fs/reusefile.c \
+	src/fs/reusefile.h src/fs/rows_reuse.c
 libtree_la_LIBADD = liblancet-all.la
 
 lancefs_SOURCES = \

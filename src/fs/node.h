@@ -98,7 +98,8 @@ struct node_kind {
 	bool live;          /* its own entry and attributes are never cached: latest, tags */
 	bool live_list;     /* DIR: its children come and go */
 	bool backup;        /* below dataset/: shows the write bits that a copy needs */
-	bool computed; /* TEXT: too costly for stat, which says 0; read past the page cache */
+	bool computed; /* TEXT, RECORDS: too costly for stat, which says 0; read past the page
+			  cache */
 	bool numbered; /* the name is a number: inode numbers of siblings differ by construction */
 	enum lancet_map map; /* of the kinds that show a map */
 	const uint8_t

@@ -28,6 +28,14 @@ int render_columns_tsv(const struct node_ref *ref, struct buf *out, struct lance
 int render_index_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 int render_segment_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 
+/* fri/, and transition ref->item. */
+int render_reuse_error(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_reuse_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_reuse_graph(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_transition_error(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_transition_kind(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+int render_transition_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+
 /* One value of a map, exactly its bytes: ref->kind->map tells which, ref->item is the entry. */
 int render_map_value(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
 

@@ -1,6 +1,8 @@
 /* JSON documents and map values: the library writes them, a buffer takes them. SPEC section 4. */
 #include "render.h"
 
+#include <lancet/transition.h>
+
 #include "util/macros.h"
 
 static int
@@ -78,6 +80,22 @@ render_segment_info(const struct node_ref *ref, struct buf *out, struct lancet_e
 	TRY(index_of(ref, &index, err));
 	TRY(segment_of(ref, &segment, err));
 	return lancet_index_json(ref->version, index, segment, &to, err);
+}
+
+int
+render_reuse_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err)
+{
+	struct lancet_output to = output_to(out);
+
+	return lancet_reuse_json(ref->version, &to, err);
+}
+
+int
+render_transition_info(const struct node_ref *ref, struct buf *out, struct lancet_error *err)
+{
+	struct lancet_output to = output_to(out);
+
+	return lancet_transition_json(ref->version, (size_t)ref->item, &to, err);
 }
 
 int
