@@ -71,6 +71,9 @@ core_sources += \
 core_sources += \
 	src/core/index_follow.c src/core/index_graph.c src/core/index_kinds.c src/core/index_reach.c \
 	src/core/index_reach.h src/core/reuse_needs.c
+core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/core/translate.h \
+	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_sources.c \
+	src/core/translate_wave.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

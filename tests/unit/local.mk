@@ -56,6 +56,9 @@ unit_tests += tests/unit/test_index_coverage tests/unit/test_index_reach tests/u
 EXTRA_DIST += tests/unit/scene.h tests/unit/scenehistory.h
 unit_tests += tests/unit/test_store_changes tests/unit/test_store_refused tests/unit/test_store_write
 EXTRA_DIST += tests/unit/storecalls.h tests/unit/syscalls.h
+unit_tests += tests/unit/test_mapping tests/unit/test_translate tests/unit/test_translate_model
+EXTRA_DIST += tests/unit/historydata.h tests/unit/historyfile.h tests/unit/historymodel.h \
+	tests/unit/historypack.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -1,0 +1,16 @@
+/* Inside of a row mapping: one face over survivors and row maps. */
+#ifndef CORE_MAPPING_H
+#define CORE_MAPPING_H
+
+#include "reuse.h"
+#include "rowmap.h"
+#include "survivors.h"
+
+/* row_addrs[i] = where row rows[i] went, or LANCET_NO_ROW; rows ascend and are below source_rows.
+ */
+int mapping_locate(lancet_row_mapping *mapping, const uint64_t *rows, size_t count,
+	uint64_t *row_addrs, struct lancet_error *err);
+const struct lancet_transition *mapping_transition(const lancet_row_mapping *mapping);
+uint64_t mapping_labels_decoded(const lancet_row_mapping *mapping);
+
+#endif
