@@ -23,9 +23,16 @@ struct command {
 	int (*run)(const struct command_line *line, struct lancet_error *err);
 };
 
+/* The version that the line selects, else the newest that can be read. */
+int command_version(
+	const struct command_line *line, lancet_version **ret_version, struct lancet_error *err);
+
 int command_show(const struct command_line *line, struct lancet_error *err);
 
 #define ROWS_WORDS 6 /* that command_rows knows */
 int command_rows(const struct command_line *line, struct lancet_error *err);
+
+#define TRANSLATE_WORDS 2
+int command_translate(const struct command_line *line, struct lancet_error *err);
 
 #endif

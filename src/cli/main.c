@@ -22,6 +22,10 @@ static const struct command commands[] = {
 		"      [row_ids=1,2,5-9] [offset=N] [limit=N] [format=jsonl|csv|arrow]\n"
 		"      [blobs=descriptions|bytes]",
 		"print rows", 0, ROWS_WORDS, command_rows },
+	{ "translate",
+		"addrs=FRAG:OFFSET,...|file=NAME [version=N|tag=NAME|asof=TIME] [branch=NAME]",
+		"follow row addresses to where their rows are now", 0, TRANSLATE_WORDS,
+		command_translate },
 };
 
 static int

@@ -261,18 +261,14 @@ write_scan(lancet_scan *scan, enum format format, struct lancet_error *err)
 }
 
 static int
-scan_version(lancet_dataset *dataset, const struct command_line *line,
-	const struct request *request, struct lancet_error *err)
+scan_version(
+	const struct command_line *line, const struct request *request, struct lancet_error *err)
 {
 	lancet_version *version = NULL;
 	lancet_scan *scan = NULL;
-	uint64_t number = 0;
 	int rc;
 
-	TRY(select_version(dataset, &line->selection, &number, err));
-	if (number == 0)
-		TRY(lancet_dataset_latest(dataset, &number, err));
-	TRY(lancet_version_open(dataset, number, &version, err));
+	TRY(command_version(line, &version, err));
 	rc = lancet_scan_open(version, &request->options, &scan, err);
 	if (rc == LANCET_OK)
 		rc = write_scan(scan, request->format, err);
@@ -288,14 +284,10 @@ command_rows(const struct command_line *line, struct lancet_error *err)
 		.options = { .limit = UINT64_MAX, .batch_bytes = BATCH_BYTES },
 		.names = { .limit = WORD_SIZE_MAX },
 	};
-	lancet_dataset *dataset = NULL;
 	int rc = parse_request(&request, line, err);
 
 	if (rc == LANCET_OK)
-		rc = select_dataset(line->dataset, &line->selection, NULL, &dataset, err);
-	if (rc == LANCET_OK)
-		rc = scan_version(dataset, line, &request, err);
-	lancet_dataset_unref(dataset);
+		rc = scan_version(line, &request, err);
 	buf_release(&request.names);
 	buf_release(&request.columns);
 	buf_release(&request.row_ids);

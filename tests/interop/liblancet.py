@@ -10,6 +10,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint64, 
 import pyarrow as pa
 
 ALL_ROWS = (1 << 64) - 1
+FATES = ("current", "deleted", "unknown", "failed")
 CODES = ("OK IO NOT_FOUND EXISTS CORRUPT UNSUPPORTED INVALID BUSY CONFLICT PRECONDITION CLEANED "
          "READ_ONLY DENIED LIMIT NO_MEMORY CANCELLED").split()
 
@@ -113,6 +114,15 @@ class Version:
             return pa.Table.from_batches(batches, scan.schema), [len(b) for b in batches]
         finally:
             scan.close()
+
+    def translate(self, addresses):
+        """(fate, current address or None) of each row address."""
+        asked = (c_uint64 * max(1, len(addresses)))(*addresses)
+        current, fates = (c_uint64 * len(asked))(), (ctypes.c_uint8 * len(asked))()
+        _call(LIB.lancet_translate, self.handle, asked, c_size_t(len(addresses)), current, fates)
+        out = [(FATES[fate], address if address != ALL_ROWS else None)
+               for fate, address in zip(fates, current)]
+        return out[:len(addresses)]
 
     def columns(self, ordinal):
         """What lancet_fragment_columns tells of a fragment, a dictionary for each column."""

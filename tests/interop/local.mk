@@ -36,3 +36,4 @@ EXTRA_DIST += tests/helpers/arraycheck.h tests/helpers/jsonvalues.h
 EXTRA_DIST += tests/interop/rowforms.py tests/interop/test_head.py tests/interop/test_ipc.py \
 	tests/interop/test_rows.py
 EXTRA_DIST += tests/interop/reuse.py tests/interop/test_reuse_oracle.py
+EXTRA_DIST += tests/interop/test_translate.py
