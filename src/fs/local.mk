@@ -17,7 +17,7 @@ libtree_la_SOURCES = \
 libtree_la_SOURCES += src/fs/lines.c src/fs/lines.h
 libtree_la_SOURCES += src/fs/indexfile.c src/fs/indexfile.h
 libtree_la_SOURCES += \
-	src/fs/render_graph.c src/fs/render_reuse.c src/fs/reusefile.c \
+	src/fs/countsfile.c src/fs/render_graph.c src/fs/render_reuse.c src/fs/reusefile.c \
 	src/fs/reusefile.h src/fs/rows_reuse.c
 libtree_la_LIBADD = liblancet-all.la
 

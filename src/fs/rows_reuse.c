@@ -76,13 +76,22 @@ has_fault(const struct node_ref *ref)
 	return transition_of(ref, &transition, NULL) == LANCET_OK && transition->fault != LANCET_OK;
 }
 
+/* Files that only one mapping has; mapping.tsv is of both that are understood. */
 static bool
-has_row_map(const struct node_ref *ref)
+has_mapping(const struct node_ref *ref)
 {
 	const struct lancet_transition *transition = NULL;
 
-	return transition_of(ref, &transition, NULL) == LANCET_OK &&
-	       transition->mapping == LANCET_STABLE_PARTITION;
+	if (transition_of(ref, &transition, NULL) != LANCET_OK)
+		return false;
+	switch (ref->kind->id) {
+	case NODE_MAPPING:
+		return transition->mapping != LANCET_UNKNOWN_MAPPING;
+	case NODE_SURVIVING_ROWS:
+		return transition->mapping == LANCET_ORDERED_COMPACTION;
+	default:
+		return transition->mapping == LANCET_STABLE_PARTITION;
+	}
 }
 
 static int
@@ -107,7 +116,8 @@ measure_row_map(const struct node_ref *ref, uint64_t *ret_size, struct lancet_er
 static const uint8_t reuse_rows[] = { NODE_REUSE_ERROR, NODE_REUSE_INFO, NODE_TRANSITIONS,
 	NODE_REUSE_GRAPH, NODE_NONE };
 static const uint8_t transition_rows[] = { NODE_TRANSITION_ERROR, NODE_TRANSITION_KIND,
-	NODE_TRANSITION_INFO, NODE_SOURCES, NODE_DESTINATIONS, NODE_ROW_MAP, NODE_NONE };
+	NODE_TRANSITION_INFO, NODE_SOURCES, NODE_DESTINATIONS, NODE_MAPPING, NODE_SURVIVING_ROWS,
+	NODE_LABELS, NODE_COUNTS, NODE_ROW_MAP, NODE_NONE };
 
 const struct node_kind rows_reuse[] = {
 	{ .id = NODE_REUSE,
@@ -186,12 +196,44 @@ const struct node_kind rows_reuse[] = {
 		.needs_version = true,
 		.measure = measure_digests,
 		.records = records_digests },
+	{ .id = NODE_MAPPING,
+		.name = "mapping.tsv",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_TRANSITION,
+		.needs_version = true,
+		.present = has_mapping,
+		.measure = measure_mapping,
+		.records = records_mapping },
+	{ .id = NODE_SURVIVING_ROWS,
+		.name = "surviving_rows",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_TRANSITION,
+		.needs_version = true,
+		.present = has_mapping,
+		.measure = measure_mapping,
+		.records = records_surviving_rows },
+	{ .id = NODE_LABELS,
+		.name = "labels.u16",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_TRANSITION,
+		.needs_version = true,
+		.present = has_mapping,
+		.measure = measure_mapping,
+		.records = records_labels },
+	{ .id = NODE_COUNTS,
+		.name = "counts.tsv",
+		.shape = SHAPE_RECORDS,
+		.parent = NODE_TRANSITION,
+		.needs_version = true,
+		.computed = true,
+		.present = has_mapping,
+		.records = records_counts },
 	{ .id = NODE_ROW_MAP,
 		.name = "row_map_file",
 		.shape = SHAPE_PASS,
 		.parent = NODE_TRANSITION,
 		.needs_version = true,
-		.present = has_row_map,
+		.present = has_mapping,
 		.measure = measure_row_map,
 		.file = row_map_file },
 	{ .id = NODE_NONE },

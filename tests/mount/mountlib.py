@@ -30,7 +30,7 @@ USER = NOBODY if ROOT else os.geteuid()
 SANITIZER = re.compile(r"(ERROR|WARNING): \w+Sanitizer|SUMMARY: \w+Sanitizer|runtime error:")
 CASE_SECONDS = 60
 CASES, DAEMONS = [], []
-COMPUTED = {"columns.tsv", "head.jsonl"}  # made when they are opened: their size says nothing
+COMPUTED = {"columns.tsv", "counts.tsv", "head.jsonl"}  # made when they are opened: their size says nothing
 
 
 class Skip(Exception):

@@ -19,6 +19,7 @@ unit_tests += \
 	tests/unit/test_rowids tests/unit/test_rowids_cost
 EXTRA_DIST += tests/unit/arrow_files.h tests/unit/encode.h tests/unit/sources.h
 unit_tests += tests/unit/test_addr tests/unit/test_inode tests/unit/test_slots
+unit_tests += tests/unit/test_countsfile tests/unit/test_reuse_json tests/unit/test_reusefile
 unit_tests += tests/unit/test_array tests/unit/test_bits
 unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_datafile_schema
 unit_tests += tests/unit/test_reader
