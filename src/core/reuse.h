@@ -16,6 +16,7 @@
 #define REUSE_INDEX_NAME "__lance_frag_reuse"
 bool index_is_reuse(struct lancet_bytes name);
 
+struct reuse_needs;
 struct reuse_survivors;
 
 struct reuse_transition {
@@ -40,10 +41,14 @@ struct lancet_reuse {
 	 * for each. */
 	struct reuse_edge *made_by, *used_by;
 	size_t made_count, used_count;
+	/* lancet_reuse_needs, kept on first use: reuse_json.c */
+	_Atomic(struct reuse_needs *) needs;
 	/* The first transition's that contradicts itself or others (CORRUPT); its code is LANCET_OK
 	 * when there is none. An unknown mapping alone is no such fault. */
 	struct lancet_error fault;
 };
+
+void reuse_needs_free(struct reuse_needs *needs);
 
 /* The encoded history of an entry, and where it came from. */
 struct reuse_details {

@@ -5,6 +5,8 @@
  */
 #include "reuse.h"
 
+#include <stdlib.h>
+
 #include "index_set.h"
 #include "jsondoc.h"
 #include "lance/table.pb-c.h"
@@ -98,6 +100,173 @@ put_unknown(struct jsondoc *doc, const struct lancet_reuse *reuse, struct lancet
 	return rc;
 }
 
+/* What lancet_reuse_needs said. Whoever looks at the documents of 100,000 transitions asks for it
+ * as often. */
+struct reuse_needs {
+	struct lancet_reuse_need *list; /* by transition */
+	size_t count;
+	bool known; /* false: the history is not understood, or the bitmap of an index is damaged */
+};
+
+void
+reuse_needs_free(struct reuse_needs *needs)
+{
+	if (needs != NULL)
+		free(needs->list);
+	free(needs);
+}
+
+static int
+make_needs(lancet_version *version, struct reuse_needs **ret_needs, struct lancet_error *err)
+{
+	struct reuse_needs *needs = calloc(1, sizeof(*needs));
+	struct lancet_error why = { 0 };
+	int rc;
+
+	if (needs == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "needed transitions: out of memory");
+	rc = lancet_reuse_needs(version, &needs->list, &needs->count, &why);
+	if (rc == LANCET_NO_MEMORY || rc == LANCET_IO) {
+		free(needs);
+		if (err != NULL)
+			*err = why;
+		return rc;
+	}
+	needs->known = rc == LANCET_OK;
+	*ret_needs = needs;
+	return LANCET_OK;
+}
+
+static int
+find_needs(lancet_version *version, struct lancet_reuse *reuse,
+	const struct reuse_needs **ret_needs, struct lancet_error *err)
+{
+	struct reuse_needs *kept = atomic_load(&reuse->needs), *made = NULL;
+
+	if (kept == NULL) {
+		TRY(make_needs(version, &made, err));
+		if (atomic_compare_exchange_strong(&reuse->needs, &kept, made))
+			kept = made;
+		else
+			reuse_needs_free(made);
+	}
+	*ret_needs = kept;
+	return LANCET_OK;
+}
+
+/* The first need of a transition, or of one behind it. */
+static size_t
+first_need(const struct reuse_needs *needs, size_t transition)
+{
+	size_t low = 0, high = needs->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (needs->list[middle].transition < transition)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The names of the indices that need a transition, from its first need on; *ret_downstream when
+ * none needs it for its own sake. Returns where the next transition's needs begin. */
+static size_t
+put_names(struct jsonw *w, const char *key, const struct lancet_index *indices,
+	const struct reuse_needs *needs, size_t transition, size_t at, bool *ret_downstream)
+{
+	*ret_downstream = true;
+	jsonw_array(w, key);
+	for (; at < needs->count && needs->list[at].transition == transition; at++) {
+		struct lancet_bytes name = indices[needs->list[at].index].name;
+
+		jsonw_slice(w, NULL, slice_of(name.data, name.size));
+		*ret_downstream &= needs->list[at].downstream;
+	}
+	jsonw_end(w);
+	return at;
+}
+
+static int
+put_needed(struct jsondoc *doc, const struct lancet_index *indices, const struct reuse_needs *needs,
+	struct lancet_error *err)
+{
+	struct jsonw *w = &doc->w;
+	bool downstream;
+
+	jsonw_array(w, "needed");
+	for (size_t at = 0; at < needs->count;) {
+		size_t transition = needs->list[at].transition;
+
+		jsonw_object(w, NULL);
+		jsonw_u64(w, "transition", transition);
+		at = put_names(w, "indices", indices, needs, transition, at, &downstream);
+		jsonw_bool(w, "downstream", downstream);
+		jsonw_end(w);
+		TRY(jsondoc_flush(doc, err));
+	}
+	jsonw_end(w);
+	return LANCET_OK;
+}
+
+static int
+put_not_needed(struct jsondoc *doc, size_t transition_count, const struct reuse_needs *needs,
+	struct lancet_error *err)
+{
+	size_t at = 0;
+
+	jsonw_array(&doc->w, "not_needed");
+	for (size_t i = 0; i < transition_count; i++) {
+		if (at == needs->count || needs->list[at].transition != i)
+			jsonw_u64(&doc->w, NULL, i);
+		while (at < needs->count && needs->list[at].transition == i)
+			at++;
+		TRY(jsondoc_flush(doc, err));
+	}
+	jsonw_end(&doc->w);
+	return LANCET_OK;
+}
+
+static int
+put_needs(struct jsondoc *doc, lancet_version *version, struct lancet_reuse *reuse,
+	struct lancet_error *err)
+{
+	const struct lancet_index *indices;
+	const struct reuse_needs *needs;
+	size_t count;
+
+	TRY(lancet_version_indices(version, &indices, &count, err));
+	TRY(find_needs(version, reuse, &needs, err));
+	if (!needs->known) {
+		jsonw_null(&doc->w, "needed");
+		jsonw_null(&doc->w, "not_needed");
+		return LANCET_OK;
+	}
+	TRY(put_needed(doc, indices, needs, err));
+	return put_not_needed(doc, reuse->info.transition_count, needs, err);
+}
+
+static int
+put_needed_by(struct jsondoc *doc, lancet_version *version, struct lancet_reuse *reuse,
+	size_t transition, struct lancet_error *err)
+{
+	const struct lancet_index *indices;
+	const struct reuse_needs *needs;
+	bool downstream;
+	size_t count;
+
+	TRY(lancet_version_indices(version, &indices, &count, err));
+	TRY(find_needs(version, reuse, &needs, err));
+	if (!needs->known)
+		jsonw_null(&doc->w, "needed_by");
+	else
+		(void)put_names(&doc->w, "needed_by", indices, needs, transition,
+			first_need(needs, transition), &downstream);
+	return LANCET_OK;
+}
+
 int
 lancet_reuse_json(
 	lancet_version *version, const struct lancet_output *out, struct lancet_error *err)
@@ -111,7 +280,9 @@ lancet_reuse_json(
 		return lancet_fail(err, reuse->fault.code, "%s", reuse->fault.text);
 	jsondoc_begin(&doc, out);
 	put_entry(&doc.w, version, reuse);
-	rc = put_unknown(&doc, reuse, err);
+	rc = put_needs(&doc, version, reuse, err);
+	if (rc == LANCET_OK)
+		rc = put_unknown(&doc, reuse, err);
 	return jsondoc_end(&doc, rc, err);
 }
 
@@ -168,6 +339,7 @@ lancet_transition_json(lancet_version *version, size_t transition, const struct 
 	const struct reuse_transition *stored;
 	lancet_reuse *reuse = NULL;
 	struct jsondoc doc;
+	int rc;
 
 	TRY(lancet_version_reuse(version, &reuse, err));
 	if (transition >= reuse->info.transition_count)
@@ -183,6 +355,7 @@ lancet_transition_json(lancet_version *version, size_t transition, const struct 
 		jsonw_u64(&doc.w, "surviving_bytes", stored->surviving.size);
 	else if (stored->info.mapping == LANCET_STABLE_PARTITION)
 		put_map(&doc.w, version, &stored->info);
+	rc = put_needed_by(&doc, version, reuse, transition, err);
 	jsonw_text(&doc.w, "fault", stored->info.fault_text);
-	return jsondoc_end(&doc, LANCET_OK, err);
+	return jsondoc_end(&doc, rc, err);
 }
