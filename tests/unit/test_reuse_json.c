@@ -3,6 +3,7 @@
 #include "histories.h"
 #include "historyfile.h"
 #include "jsontext.h"
+#include "scene.h"
 #include "unit.h"
 
 struct opened {
@@ -212,5 +213,100 @@ START_TEST(faults_fail_the_whole_and_show_in_the_part)
 }
 END_TEST
 
+/* Index a names fragment 0 alone and b 0 and 1; nobody names 2. What 0 became was rewritten again.
+ */
+static const struct scene_text needs_scene = {
+	.label = "needs",
+	.live = "5 6 7",
+	.index_version = 1,
+	.tagged = "0 > 4; 4 > 5; 1 > 6; 2 > 7",
+	.segments = { { "b", "BTree", "0 1", 1, NULL }, { "a", "BTree", "0", 1, NULL } },
+};
+
+static const char needs_text[] = "  \"needed\": [\n"
+				 "    {\n"
+				 "      \"transition\": 0,\n"
+				 "      \"indices\": [\n"
+				 "        \"a\",\n"
+				 "        \"b\"\n"
+				 "      ],\n"
+				 "      \"downstream\": false\n"
+				 "    },\n"
+				 "    {\n"
+				 "      \"transition\": 1,\n"
+				 "      \"indices\": [\n"
+				 "        \"b\"\n"
+				 "      ],\n"
+				 "      \"downstream\": false\n"
+				 "    },\n"
+				 "    {\n"
+				 "      \"transition\": 3,\n"
+				 "      \"indices\": [\n"
+				 "        \"a\",\n"
+				 "        \"b\"\n"
+				 "      ],\n"
+				 "      \"downstream\": true\n"
+				 "    }\n"
+				 "  ],\n"
+				 "  \"not_needed\": [\n"
+				 "    2\n"
+				 "  ]\n"
+				 "}\n";
+static const char *const needed_by[] = {
+	"\"needed_by\": [\n    \"a\",\n    \"b\"\n  ]",
+	"\"needed_by\": [\n    \"b\"\n  ]",
+	"\"needed_by\": []",
+	"\"needed_by\": [\n    \"a\",\n    \"b\"\n  ]",
+};
+
+static void
+check_needs(struct scene *scene)
+{
+	struct json_text text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed_by); i++) {
+		json_text_init(&text);
+		ck_assert_int_eq(
+			lancet_transition_json(&scene->version, i, &text.out, NULL), LANCET_OK);
+		ck_assert_msg(strstr(json_text_end(&text), needed_by[i]) != NULL, "%zu: %s", i,
+			(const char *)text.buf.data);
+		buf_release(&text.buf);
+	}
+	json_text_init(&text);
+	ck_assert_int_eq(lancet_reuse_json(&scene->version, &text.out, NULL), LANCET_OK);
+	ck_assert_msg(strstr(json_text_end(&text), needs_text) != NULL, "%s",
+		(const char *)text.buf.data);
+	buf_release(&text.buf);
+}
+
+START_TEST(what_is_needed_is_named)
+{
+	struct scene scene;
+
+	scene_make(&scene, &needs_scene);
+	check_needs(&scene);
+	check_needs(&scene); /* kept */
+	scene_release(&scene);
+}
+END_TEST
+
+START_TEST(damaged_bitmaps_leave_it_open)
+{
+	struct scene_text damaged = needs_scene;
+	struct json_text text;
+	struct scene scene;
+
+	damaged.segments[1].bitmap = "!";
+	scene_make(&scene, &damaged);
+	json_text_init(&text);
+	ck_assert_int_eq(lancet_reuse_json(&scene.version, &text.out, NULL), LANCET_OK);
+	ck_assert_ptr_nonnull(strstr(json_text_end(&text), "  \"needed\": null,\n"
+							   "  \"not_needed\": null\n"));
+	buf_release(&text.buf);
+	scene_release(&scene);
+}
+END_TEST
+
 UNIT_MAIN("reuse_json", UNIT_TEST(both_forms_are_told_apart), UNIT_TEST(unknown_records_are_kept),
-	UNIT_TEST(faults_fail_the_whole_and_show_in_the_part))
+	UNIT_TEST(faults_fail_the_whole_and_show_in_the_part), UNIT_TEST(what_is_needed_is_named),
+	UNIT_TEST(damaged_bitmaps_leave_it_open))
