@@ -6,7 +6,9 @@ the facts of that version, and asserts.
 import errno
 import re
 
+import coverage
 import formats
+import reuse
 from facts import HIDDEN, flag_names, lineage_name
 from formats import NARROW, WIDE, num, wide
 from wire import Corrupt
@@ -343,9 +345,65 @@ def _index(tree, here, facts, segments):
         assert one.get("uuid", segment.uuid) == segment.uuid
         _bitmap(tree, below, segment.bitmap)
         _index_files(tree, below, facts, segment)
-    if covered is not None:
-        left = [f.id for f in facts.fragments if f.id not in set(covered)]
-        assert formats.column(tree.read(f"{here}/unindexed_fragments"), NARROW) == left
+    coverage_files(tree, here, facts, segments)
+
+
+def coverage_files(tree, here, facts, segments):
+    """What the index and each segment of it cover, by the model."""
+    user = not segments[0].name.startswith("__lance_")
+    known = all(s.bitmap is not None for s in segments)
+    assert ("unindexed_fragments" in tree.list(here)) == known
+    for name in ("covered_fragments", "retired_fragments"):
+        assert (name in tree.list(here)) == (known and user)
+    try:
+        model = coverage.Coverage(facts, segments[0].name)
+    except (Corrupt, reuse.Unsupported, OSError) as error:
+        _unreadable(tree, here, error)
+        return
+    if known:
+        _ids(tree, here, "unindexed_fragments", model.unindexed())
+    if known and user:
+        _ids(tree, here, "covered_fragments", model.covered())
+        _ids(tree, here, "retired_fragments", model.retired())
+    for number, segment in enumerate(segments):
+        below = f"{here}/segments/{segment.uuid}"
+        shown = segment.bitmap is not None and user
+        for name in ("covered_fragments", "retired_fragments"):
+            assert (name in tree.list(below)) == shown
+        if shown:
+            _ids(tree, below, "covered_fragments", model.covered(number))
+            _ids(tree, below, "retired_fragments", model.retired(number))
+    _extents(tree, here, facts, segments, model)
+
+
+def _unreadable(tree, here, error):
+    """A history that spoils the coverage leaves all else as it is."""
+    code = errno.EUCLEAN if isinstance(error, Corrupt) else \
+        errno.EIO if isinstance(error, OSError) else errno.EOPNOTSUPP
+    for name in ("covered_fragments", "retired_fragments", "unindexed_fragments"):
+        if name in tree.list(here):
+            fails(tree, f"{here}/{name}", code)
+    for segment in formats.load_json(tree.read(f"{here}/info.json"), "index")["segments"]:
+        assert segment["covered_rows"] is None and segment["retired_fragments"] is None
+
+
+def _extents(tree, here, facts, segments, model):
+    shown = formats.load_json(tree.read(f"{here}/info.json"), "index")["segments"]
+    rows = {}
+    for fragment in facts.fragments:
+        rows[fragment.id] = rows.get(fragment.id, 0) + fragment.rows - fragment.deleted
+    for number, segment in enumerate(segments):
+        if segment.bitmap is None:
+            assert shown[number]["covered_rows"] is None
+            assert shown[number]["retired_fragments"] is None
+        elif all(f.rows for f in facts.fragments):
+            assert num(shown[number]["covered_rows"]) == \
+                sum(rows[f] for f in model.covered(number))
+            assert num(shown[number]["retired_fragments"]) == len(model.retired(number))
+
+
+def _ids(tree, here, name, want):
+    assert formats.column(tree.read(f"{here}/{name}"), NARROW) == want, f"{here}/{name}"
 
 
 def field_id(shown):

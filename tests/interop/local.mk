@@ -37,3 +37,4 @@ EXTRA_DIST += tests/interop/rowforms.py tests/interop/test_head.py tests/interop
 	tests/interop/test_rows.py
 EXTRA_DIST += tests/interop/reuse.py tests/interop/test_reuse_oracle.py
 EXTRA_DIST += tests/interop/test_translate.py
+EXTRA_DIST += tests/interop/coverage.py
