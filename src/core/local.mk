@@ -74,6 +74,7 @@ core_sources += \
 core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/core/translate.h \
 	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_sources.c \
 	src/core/translate_wave.c
+core_sources += src/core/publish.c src/core/publish.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

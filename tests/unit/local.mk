@@ -60,6 +60,7 @@ EXTRA_DIST += tests/unit/storecalls.h tests/unit/syscalls.h
 unit_tests += tests/unit/test_mapping tests/unit/test_translate tests/unit/test_translate_model
 EXTRA_DIST += tests/unit/historydata.h tests/unit/historyfile.h tests/unit/historymodel.h \
 	tests/unit/historypack.h
+unit_tests += tests/unit/test_publish
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
