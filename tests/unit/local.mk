@@ -61,6 +61,11 @@ unit_tests += tests/unit/test_mapping tests/unit/test_translate tests/unit/test_
 EXTRA_DIST += tests/unit/historydata.h tests/unit/historyfile.h tests/unit/historymodel.h \
 	tests/unit/historypack.h
 unit_tests += tests/unit/test_publish
+unit_tests += tests/unit/test_powerloss tests/unit/test_publish_crash
+powerloss_sources = tests/unit/powerloss.c tests/unit/powerloss_make.c
+tests_unit_test_powerloss_SOURCES = tests/unit/test_powerloss.c $(powerloss_sources)
+tests_unit_test_publish_crash_SOURCES = tests/unit/test_publish_crash.c $(powerloss_sources)
+EXTRA_DIST += tests/unit/crashes.h tests/unit/powerloss.h tests/unit/powerloss_parts.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
