@@ -1,7 +1,8 @@
 /* The order of writing, syncing and naming that publish.h promises.
  *
- * Files stay open until they are synced, all in one go: the first sync starts what the others then
- * find done. Only so many are kept open; when more are added, those are settled first.
+ * Files stay open until they are synced, all in one go, so that the storage may write them together
+ * and its errors reach the descriptor that wrote. Only so many are kept open; when more are added,
+ * those are settled first.
  */
 #include "publish.h"
 

@@ -96,6 +96,8 @@ fill(const struct progress *at, struct iovec into[PARTS_MAX])
 	int count = 0;
 
 	for (size_t i = at->part; i < at->count && count < PARTS_MAX; i++, skip = 0) {
+		if (at->parts[i].size == 0)
+			continue; /* it may have no data to point to */
 		into[count++] = (struct iovec){
 			.iov_base = (void *)(uintptr_t)(at->parts[i].data + skip),
 			.iov_len = at->parts[i].size - skip,

@@ -10,7 +10,7 @@ START_TEST(a_file_is_created_once_and_appended_to)
 	struct tree tree = tree_new();
 	struct store *store = open_store(&tree);
 	struct store_writer *writer = NULL;
-	const struct slice parts[] = { slice_text(""), slice_text("by"), slice_text(""),
+	const struct slice parts[] = { slice_text(""), slice_text("by"), { NULL, 0 },
 		slice_text("t"), slice_text("es"), slice_text("") };
 	struct stat st;
 	int fds = tree_open_fds();
