@@ -32,6 +32,9 @@ struct reuse_edge {
 	uint32_t transition;
 };
 
+#define REUSE_KEPT 8u
+struct mapping_kept;
+
 struct lancet_reuse {
 	struct lancet_reuse_info info;
 	struct arena arena;                   /* of all below, and of the encoded history */
@@ -41,6 +44,8 @@ struct lancet_reuse {
 	 * for each. */
 	struct reuse_edge *made_by, *used_by;
 	size_t made_count, used_count;
+	/* Row maps that lancet_translate left open, by the low bits of the transition: mapping.h. */
+	_Atomic(struct mapping_kept *) kept[REUSE_KEPT];
 	/* lancet_reuse_needs, kept on first use: reuse_json.c */
 	_Atomic(struct reuse_needs *) needs;
 	/* The first transition's that contradicts itself or others (CORRUPT); its code is LANCET_OK
@@ -76,7 +81,8 @@ int reuse_parse_records(struct lancet_reuse *reuse, struct slice content, int32_
 	struct lancet_error *err);
 int reuse_check(struct lancet_reuse *reuse, struct lancet_error *err);
 int reuse_order(struct lancet_reuse *reuse, struct lancet_error *err);
-/* 32 hexadecimal digits, with hyphens at the usual places or without. */
+/* A UUID in one of the spellings that the reference takes: hyphenated, that in braces or after
+ * "urn:uuid:", or its digits alone. The file's directory is named as it is spelt. */
 bool reuse_map_id_is_valid(struct lancet_bytes id);
 /* Gives the transition a fault, unless it has one that is as bad: CORRUPT counts more than
  * UNSUPPORTED. Text as of printf, the record's name is put before it. Fails with LIMIT. */

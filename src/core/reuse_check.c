@@ -234,11 +234,25 @@ check_unique(struct lancet_reuse *reuse, const struct mentions *mentions, bool m
 	return LANCET_OK;
 }
 
-/* Whoever consumes a fragment must find the rows that it was made with. */
+/* The first of the fragment's mentions, from `at` on, with other rows; NULL when there is none. */
+static const struct mention *
+find_unlike(const struct mentions *mentions, size_t at, uint32_t rows)
+{
+	uint32_t fragment = mentions->items[at].fragment;
+
+	for (; at < mentions->count && mentions->items[at].fragment == fragment; at++)
+		if (mentions->items[at].rows != rows)
+			return &mentions->items[at];
+	return NULL;
+}
+
+/* Whoever consumes a fragment must find the rows that it was made with, by each that made it. A
+ * transition that consumes what it makes is a matter of cycles. */
 static int
 check_joints(struct lancet_reuse *reuse, const struct mentions *made, const struct mentions *used,
 	struct lancet_error *err)
 {
+	const struct mention *first = NULL, *unlike = NULL; /* makers of the fragment at hand */
 	size_t at = 0;
 
 	for (size_t i = 0; i < used->count; i++) {
@@ -248,11 +262,16 @@ check_joints(struct lancet_reuse *reuse, const struct mentions *made, const stru
 			at++;
 		if (at == made->count)
 			break;
-		if (made->items[at].fragment == user->fragment &&
-			made->items[at].rows != user->rows &&
-			made->items[at].transition != user->transition) /* else: a cycle */
-			TRY(contradict(reuse, &made->items[at], user,
-				"has another number of rows in", err));
+		if (made->items[at].fragment != user->fragment)
+			continue;
+		if (first != &made->items[at]) {
+			first = &made->items[at];
+			unlike = find_unlike(made, at, first->rows);
+		}
+		const struct mention *maker = first->rows != user->rows ? first : unlike;
+
+		if (maker != NULL && maker->transition != user->transition)
+			TRY(contradict(reuse, maker, user, "has another number of rows in", err));
 	}
 	return LANCET_OK;
 }

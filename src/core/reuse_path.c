@@ -9,6 +9,7 @@
 
 #define UUID_DIGITS    32u
 #define UUID_TEXT_SIZE 36u
+#define URN            "urn:uuid:"
 
 static bool
 is_hex(uint8_t byte)
@@ -17,20 +18,34 @@ is_hex(uint8_t byte)
 	       (byte >= 'A' && byte <= 'F');
 }
 
-bool
-reuse_map_id_is_valid(struct lancet_bytes id)
+static bool
+is_plain_uuid(struct slice text)
 {
-	bool hyphens = id.size == UUID_TEXT_SIZE;
+	bool hyphens = text.size == UUID_TEXT_SIZE;
 
-	if (!hyphens && id.size != UUID_DIGITS)
+	if (!hyphens && text.size != UUID_DIGITS)
 		return false;
-	for (size_t i = 0; i < id.size; i++) {
+	for (size_t i = 0; i < text.size; i++) {
 		bool hyphen = hyphens && (i == 8 || i == 13 || i == 18 || i == 23);
 
-		if (hyphen ? id.data[i] != '-' : !is_hex(id.data[i]))
+		if (hyphen ? text.data[i] != '-' : !is_hex(text.data[i]))
 			return false;
 	}
 	return true;
+}
+
+bool
+reuse_map_id_is_valid(struct lancet_bytes id)
+{
+	struct slice text = slice_of(id.data, id.size);
+
+	if (text.size == UUID_TEXT_SIZE + 2 && text.data[0] == '{' &&
+		text.data[text.size - 1] == '}')
+		text = slice_of(text.data + 1, UUID_TEXT_SIZE);
+	else if (text.size == UUID_TEXT_SIZE + sizeof(URN) - 1 &&
+		 memcmp(text.data, URN, sizeof(URN) - 1) == 0)
+		text = slice_of(text.data + sizeof(URN) - 1, UUID_TEXT_SIZE);
+	return is_plain_uuid(text);
 }
 
 int
