@@ -151,7 +151,8 @@ static int
 labels_here(struct walk *walk, uint64_t stop, uint64_t end, const uint16_t **ret_labels,
 	size_t *ret_count, struct lancet_error *err)
 {
-	if (walk->row < walk->labels_first || walk->row >= walk->labels_end) {
+	assert(walk->row >= walk->labels_first); /* asked rows ascend */
+	if (walk->row >= walk->labels_end) {
 		end = decode_end(walk, end);
 		walk->labels_end = 0;
 		TRY(rowmap_decode(walk->map, walk->reader, walk->row, (size_t)(end - walk->row),

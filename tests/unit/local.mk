@@ -49,8 +49,9 @@ unit_tests += tests/unit/test_legacy_reader tests/unit/test_v20 tests/unit/test_
 EXTRA_DIST += tests/unit/shown.h tests/unit/v20pages.h tests/unit/v20words.h
 unit_tests += tests/unit/test_rankset tests/unit/test_survivors
 EXTRA_DIST += tests/unit/compaction.h tests/unit/treemap.h
-unit_tests += tests/unit/test_rowmap tests/unit/test_rowmap_size
-EXTRA_DIST += tests/unit/realmaps.h tests/unit/rowmapfile.h tests/unit/rowmapmade.h
+unit_tests += tests/unit/test_rowmap tests/unit/test_rowmap_cost
+EXTRA_DIST += tests/unit/realmaps.h tests/unit/rowmapfile.h tests/unit/rowmapmade.h \
+	tests/unit/rowmapread.h
 unit_tests += tests/unit/test_reuse tests/unit/test_reuse_check tests/unit/test_reuse_details
 EXTRA_DIST += tests/unit/histories.h
 unit_tests += tests/unit/test_index_coverage tests/unit/test_index_reach tests/unit/test_reuse_needs

@@ -1,66 +1,13 @@
-/* Row maps: where rows went, what is read for it, and maps that are none. */
+/* Row maps: where rows went, and maps that are none. */
 #include "core/rowmap.h"
 #include "realmaps.h"
-#include "rowmapmade.h"
-#include "sources.h"
+#include "rowmapread.h"
 #include "unit.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 
-#define REQUEST_ROWS 1700u /* lines of mapping.tsv in 128 KiB */
-#define THREADS      4
-
-static int
-open_bytes_as(struct slice bytes, const struct lancet_transition *transition,
-	struct rowmap **ret_map, struct lancet_error *err)
-{
-	struct source *src = source_memory_new(bytes, NULL);
-	int rc = rowmap_open(src, transition, ret_map, err);
-
-	source_unref(src);
-	return rc;
-}
-
-static struct rowmap *
-open_made(const struct map_made *made)
-{
-	struct rowmap *map = NULL;
-	struct lancet_error err = { 0 };
-
-	ck_assert_msg(
-		open_bytes_as(buf_slice(&made->bytes), &made->transition, &map, &err) == LANCET_OK,
-		"%s", err.text);
-	return map;
-}
-
-/* Asks for rows, and holds the answers against those of all rows. */
-static void
-check_rows(struct rowmap *map, const uint64_t *rows, size_t count, const uint64_t *wanted)
-{
-	uint64_t *row_addrs = calloc(count + 1, sizeof(*row_addrs));
-	struct lancet_error err = { 0 };
-
-	ck_assert_msg(
-		rowmap_locate(map, rows, count, row_addrs, &err) == LANCET_OK, "%s", err.text);
-	for (size_t i = 0; i < count; i++)
-		ck_assert_msg(row_addrs[i] == wanted[rows[i]],
-			"row %" PRIu64 " is at %" PRIx64 ", wanted at %" PRIx64, rows[i],
-			row_addrs[i], wanted[rows[i]]);
-	free(row_addrs);
-}
-
-static void
-check_range(struct rowmap *map, uint64_t first, uint64_t end, uint64_t step, const uint64_t *wanted)
-{
-	uint64_t *rows = calloc((size_t)(end / step) + 1, sizeof(*rows));
-	size_t count = 0;
-
-	for (uint64_t row = first; row < end; row += step)
-		rows[count++] = row;
-	check_rows(map, rows, count, wanted);
-	free(rows);
-}
+#define THREADS 4
 
 /* ---- maps of the reference -------------------------------------------------------------- */
 
@@ -202,63 +149,7 @@ START_TEST(rows_are_found_by_any_choice)
 }
 END_TEST
 
-/* ---- what is read ----------------------------------------------------------------------- */
-
-START_TEST(opening_reads_no_label)
-{
-	const struct map_spec spec = { .rows = 300000, .block_rows = 65536, .destinations = 4 };
-	struct map_made *made = map_make(&spec);
-	struct test_source *src = test_source_new(buf_slice(&made->bytes), 0, NULL);
-	struct rowmap *map = NULL;
-	uint32_t counts[4];
-
-	ck_assert_int_eq(rowmap_open(&src->base, &made->transition, &map, NULL), LANCET_OK);
-	ck_assert_int_eq(rowmap_counts(map, 4, 1, counts, NULL), LANCET_OK);
-	ck_assert_uint_eq(counts[3], made->destinations[3].physical_rows);
-	ck_assert_uint_eq(rowmap_decoded(map), 0);
-	ck_assert_msg(src->read_bytes < 8192, "%" PRIu64 " bytes", src->read_bytes);
-	rowmap_free(map);
-	source_unref(&src->base);
-	map_free(made);
-}
-END_TEST
-
-/* One after the other: each block once as a whole, and for each request what lies between a mark
- * and its first row. */
-START_TEST(small_reads_decode_little_more_than_their_rows)
-{
-	const struct map_spec spec = { .rows = 300000, .block_rows = 65536, .destinations = 4 };
-	struct map_made *made = map_make(&spec);
-	struct rowmap *map = open_made(made);
-
-	check_range(map, 70000, 70001, 1, made->row_addrs);
-	ck_assert_uint_eq(rowmap_decoded(map), 65536);
-	check_range(map, 65536 + 1024 * 9 + 5, 65536 + 1024 * 9 + 6, 1, made->row_addrs);
-	ck_assert_uint_eq(rowmap_decoded(map), 65536 + 6);
-	for (uint64_t row = 0; row + REQUEST_ROWS < spec.rows; row += REQUEST_ROWS)
-		check_range(map, row, row + REQUEST_ROWS, 1, made->row_addrs);
-	ck_assert_msg(
-		rowmap_decoded(map) < 3 * spec.rows, "%" PRIu64 " decoded", rowmap_decoded(map));
-	rowmap_free(map);
-	map_free(made);
-}
-END_TEST
-
-START_TEST(labels_are_decoded_where_they_are_asked_for)
-{
-	const struct map_spec spec = { .rows = 300000, .block_rows = 65536, .destinations = 4 };
-	struct map_made *made = map_make(&spec);
-	struct rowmap *map = open_made(made);
-	static uint16_t labels[100000];
-
-	ck_assert_int_eq(rowmap_labels(map, 123456, 100000, labels, NULL), LANCET_OK);
-	ck_assert_mem_eq(labels, made->labels + 123456, sizeof(labels));
-	ck_assert_uint_eq(rowmap_decoded(map), 100000);
-	ck_assert_int_eq(rowmap_labels(map, 300000, 0, labels, NULL), LANCET_OK);
-	rowmap_free(map);
-	map_free(made);
-}
-END_TEST
+/* ---- threads ----------------------------------------------------------------------- */
 
 struct shared {
 	struct rowmap *map;
@@ -475,10 +366,7 @@ START_TEST(a_block_is_checked_to_its_end_before_it_answers)
 END_TEST
 
 UNIT_MAIN("rowmap", UNIT_LOOP(maps_of_the_reference_say_what_it_says, real_maps),
-	UNIT_LOOP(rows_are_found_by_any_choice, shapes), UNIT_TEST(opening_reads_no_label),
-	UNIT_TEST(small_reads_decode_little_more_than_their_rows),
-	UNIT_TEST(labels_are_decoded_where_they_are_asked_for),
-	UNIT_TEST(many_threads_read_one_map),
+	UNIT_LOOP(rows_are_found_by_any_choice, shapes), UNIT_TEST(many_threads_read_one_map),
 	UNIT_LOOP(what_is_no_row_map_of_the_transition_is_refused, broken),
 	UNIT_TEST(a_map_that_is_cut_is_corrupt),
 	UNIT_TEST(a_data_file_of_the_legacy_format_is_no_map),
