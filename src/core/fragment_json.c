@@ -30,15 +30,6 @@ struct describe {
 	struct lancet_error *err;
 };
 
-static void
-put_base(struct jsonw *w, bool has_base, uint32_t base_id)
-{
-	if (has_base)
-		jsonw_u64(w, "base", base_id);
-	else
-		jsonw_null(w, "base");
-}
-
 /* Where the file lies in its base; a path that nothing can be opened by is shown as it is. */
 static void
 put_path(const struct describe *describe, const struct lancet_data_file *file)
@@ -119,7 +110,7 @@ put_file(const struct describe *describe, const struct lancet_data_file *file)
 	struct jsonw *w = &describe->doc->w;
 
 	put_path(describe, file);
-	put_base(w, file->has_base, file->base_id);
+	pbjson_base(w, file->has_base, file->base_id);
 	put_file_version(w, file);
 	put_size(describe, file);
 	jsonw_array(w, "fields");
@@ -174,7 +165,7 @@ put_deletion(struct jsonw *w, const struct lancet_fragment_info *info)
 	jsonw_u64_text(w, "read_version", deletion->read_version);
 	jsonw_u64_text(w, "id", deletion->id);
 	jsonw_u64(w, "deleted_rows", info->deleted_rows);
-	put_base(w, deletion->has_base, deletion->base_id);
+	pbjson_base(w, deletion->has_base, deletion->base_id);
 	jsonw_end(w);
 }
 

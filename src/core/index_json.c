@@ -99,10 +99,7 @@ put_segment(struct jsondoc *doc, const struct context *context,
 	pbjson_millis(w, "created_at", info->has_created_at, info->created_at);
 	put_files(w, info);
 	put_extent(w, &extent);
-	if (info->has_base)
-		jsonw_u64(w, "base", info->base_id);
-	else
-		jsonw_null(w, "base");
+	pbjson_base(w, info->has_base, info->base_id);
 	put_fields(w, "covering_fields", &context->names, segment->message->covering_fields,
 	           segment->message->n_covering_fields);
 	TRY(pbjson_unknown(doc, &segment->message->base, NULL, err));

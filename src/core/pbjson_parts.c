@@ -210,6 +210,15 @@ pbjson_time(struct jsonw *w, const char *key, int64_t seconds, int32_t nanos)
 }
 
 void
+pbjson_base(struct jsonw *w, bool has_base, uint32_t base_id)
+{
+	if (has_base)
+		jsonw_u64(w, "base", base_id);
+	else
+		jsonw_null(w, "base");
+}
+
+void
 pbjson_millis(struct jsonw *w, const char *key, bool has_millis, uint64_t millis)
 {
 	if (has_millis)

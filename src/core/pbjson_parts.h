@@ -27,6 +27,8 @@ int pbjson_unknown(struct jsondoc *doc, const ProtobufCMessage *message, pbjson_
 void pbjson_time(struct jsonw *w, const char *key, int64_t seconds, int32_t nanos);
 /* The same of milliseconds since 1970; null when there are none. */
 void pbjson_millis(struct jsonw *w, const char *key, bool has_millis, uint64_t millis);
+/* The "base" of a file or entry; null when it lies in the dataset itself. */
+void pbjson_base(struct jsonw *w, bool has_base, uint32_t base_id);
 
 /* Map entries whose keys are integers. */
 #define NUMBERED_TEXT_MAX 21 /* "-9223372036854775808" */

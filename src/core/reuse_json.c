@@ -19,15 +19,6 @@
 #define KNOWN_RECORDS    2u          /* fields of InlineContent: 1 legacy, 2 tagged */
 #define UNKNOWN_SIZE_MAX (32u << 20) /* bytes of unknown records that are shown */
 
-static void
-put_base(struct jsonw *w, bool has_base, uint32_t base_id)
-{
-	if (has_base)
-		jsonw_u64(w, "base", base_id);
-	else
-		jsonw_null(w, "base");
-}
-
 /* Where the file of the details lies in its base. */
 static void
 put_details_path(struct jsonw *w, const lancet_version *version, const struct lancet_reuse *reuse)
@@ -62,7 +53,7 @@ put_entry(struct jsonw *w, const lancet_version *version, const struct lancet_re
 	jsonw_text(w, "location", reuse->info.external ? "external" : "inline");
 	put_details_path(w, version, reuse);
 	jsonw_u64(w, "bytes", reuse->info.details_bytes);
-	put_base(w, entry->has_base, entry->base_id);
+	pbjson_base(w, entry->has_base, entry->base_id);
 	jsonw_end(w);
 	jsonw_u64(w, "legacy_versions", reuse->info.legacy_versions);
 	jsonw_u64(w, "tagged_transitions", reuse->info.tagged_transitions);
@@ -328,7 +319,7 @@ put_map(struct jsonw *w, lancet_version *version, const struct lancet_transition
 	(void)lancet_row_map_path(version, transition, &base, &path, NULL);
 	jsonw_text(w, "path", path);
 	jsonw_u64(w, "bytes", transition->map_bytes);
-	put_base(w, transition->has_base, transition->base_id);
+	pbjson_base(w, transition->has_base, transition->base_id);
 	jsonw_end(w);
 }
 
