@@ -20,7 +20,56 @@ struct lancet_row_mapping {
 	const struct lancet_transition *transition;
 	const struct reuse_survivors *survivors; /* ordered compaction: the transition's */
 	struct rowmap *map;                      /* stable partition */
+	struct lancet_reuse *keeper;             /* NULL: the row map is closed at the end */
+	size_t number;                           /* of the transition */
 };
+
+/* A row map that waits for the next mapping of the transition. Whoever takes it out has it alone.
+ */
+struct reuse_kept {
+	size_t transition;
+	struct rowmap *map;
+};
+
+void
+reuse_kept_free(struct reuse_kept *kept)
+{
+	if (kept == NULL)
+		return;
+	rowmap_free(kept->map);
+	free(kept);
+}
+
+static _Atomic(struct reuse_kept *) *
+slot_of(const lancet_row_mapping *mapping)
+{
+	return &mapping->keeper->kept[mapping->number % REUSE_KEPT];
+}
+
+static void
+take_kept(lancet_row_mapping *mapping)
+{
+	struct reuse_kept *kept = atomic_exchange(slot_of(mapping), NULL);
+
+	if (kept != NULL && kept->transition == mapping->number) {
+		mapping->map = kept->map;
+		free(kept);
+	} else if (kept != NULL) {
+		reuse_kept_free(atomic_exchange(slot_of(mapping), kept));
+	}
+}
+
+static void
+keep(lancet_row_mapping *mapping)
+{
+	struct reuse_kept *kept = malloc(sizeof(*kept));
+
+	if (kept == NULL)
+		return;
+	*kept = (struct reuse_kept){ mapping->number, mapping->map };
+	mapping->map = NULL;
+	reuse_kept_free(atomic_exchange(slot_of(mapping), kept));
+}
 
 /* Made once for a transition, whoever asks first; of two at the same time one is thrown away. */
 static int
@@ -61,7 +110,9 @@ open_rows(
 {
 	if (transition->info.mapping == LANCET_ORDERED_COMPACTION)
 		return open_survivors(mapping, transition, err);
-	return open_map(mapping, err);
+	if (mapping->keeper != NULL)
+		take_kept(mapping);
+	return mapping->map != NULL ? LANCET_OK : open_map(mapping, err);
 }
 
 /* lancet_wrap with the name of the transition's record. */
@@ -77,43 +128,55 @@ wrap_record(const struct lancet_transition *transition, int rc, struct lancet_er
 }
 
 static int
-open_sound(lancet_version *version, struct reuse_transition *transition,
+open_sound(
+	lancet_row_mapping *mapping, struct reuse_transition *transition, struct lancet_error *err)
+{
+	mapping->transition = &transition->info;
+	return wrap_record(mapping->transition, open_rows(mapping, transition, err), err);
+}
+
+static int
+open_mapping(lancet_version *version, struct lancet_reuse *reuse, size_t transition, bool kept,
 	lancet_row_mapping **ret_mapping, struct lancet_error *err)
 {
-	lancet_row_mapping *mapping = calloc(1, sizeof(*mapping));
+	const struct lancet_transition *info = lancet_reuse_transition(reuse, transition);
+	lancet_row_mapping *mapping;
 	int rc;
 
+	if (info->fault != LANCET_OK)
+		return lancet_fail(err, info->fault, "%s", info->fault_text);
+	mapping = calloc(1, sizeof(*mapping));
 	if (mapping == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "row mapping");
 	mapping->version = lancet_version_ref(version);
-	mapping->transition = &transition->info;
-	rc = open_rows(mapping, transition, err);
-	if (rc != LANCET_OK) {
+	mapping->number = transition;
+	mapping->keeper = kept ? reuse : NULL;
+	rc = open_sound(mapping, &reuse->transitions[transition], err);
+	if (rc != LANCET_OK)
 		lancet_row_mapping_free(mapping);
-		return wrap_record(&transition->info, rc, err);
-	}
-	*ret_mapping = mapping;
-	return LANCET_OK;
+	else
+		*ret_mapping = mapping;
+	return rc;
+}
+
+int
+mapping_open_kept(lancet_version *version, struct lancet_reuse *reuse, size_t transition,
+	lancet_row_mapping **ret_mapping, struct lancet_error *err)
+{
+	return open_mapping(version, reuse, transition, true, ret_mapping, err);
 }
 
 int
 lancet_row_mapping_open(lancet_version *version, size_t transition,
 	lancet_row_mapping **ret_mapping, struct lancet_error *err)
 {
-	const struct lancet_transition *info;
 	lancet_reuse *reuse = NULL;
 
 	TRY(lancet_version_reuse(version, &reuse, err));
 	if (transition >= lancet_reuse_info(reuse)->transition_count)
 		return lancet_fail(err, LANCET_INVALID, "transition %zu of %zu", transition,
 			lancet_reuse_info(reuse)->transition_count);
-	info = lancet_reuse_transition(reuse, transition);
-	if (info->fault != LANCET_OK)
-		return lancet_fail(err, info->fault, "%s", info->fault_text);
-	if (info->mapping == LANCET_UNKNOWN_MAPPING)
-		return lancet_fail(
-			err, LANCET_UNSUPPORTED, "transition %zu: unknown mapping", transition);
-	return open_sound(version, &reuse->transitions[transition], ret_mapping, err);
+	return open_mapping(version, reuse, transition, false, ret_mapping, err);
 }
 
 void
@@ -121,6 +184,8 @@ lancet_row_mapping_free(lancet_row_mapping *mapping)
 {
 	if (mapping == NULL)
 		return;
+	if (mapping->map != NULL && mapping->keeper != NULL)
+		keep(mapping);
 	rowmap_free(mapping->map);
 	lancet_version_unref(mapping->version);
 	free(mapping);
@@ -142,11 +207,16 @@ int
 mapping_locate(lancet_row_mapping *mapping, const uint64_t *rows, size_t count, uint64_t *row_addrs,
 	struct lancet_error *err)
 {
-	if (mapping->map != NULL)
-		return wrap_record(mapping->transition,
-			rowmap_locate(mapping->map, rows, count, row_addrs, err), err);
-	survivors_locate(mapping->survivors, rows, count, row_addrs);
-	return LANCET_OK;
+	int rc;
+
+	if (mapping->map == NULL) {
+		survivors_locate(mapping->survivors, rows, count, row_addrs);
+		return LANCET_OK;
+	}
+	rc = rowmap_locate(mapping->map, rows, count, row_addrs, err);
+	if (rc != LANCET_OK)
+		mapping->keeper = NULL; /* the next one looks at the file anew */
+	return wrap_record(mapping->transition, rc, err);
 }
 
 /* INVALID unless items [first, first + count) are some of `total`. */

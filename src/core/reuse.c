@@ -48,6 +48,8 @@ version_reuse_free(void *reuse)
 		return;
 	for (size_t i = 0; freed->transitions != NULL && i < freed->info.transition_count; i++)
 		survivors_free(atomic_load(&freed->transitions[i].survivors));
+	for (size_t i = 0; i < REUSE_KEPT; i++)
+		reuse_kept_free(atomic_load(&freed->kept[i]));
 	reuse_needs_free(atomic_load(&freed->needs));
 	arena_release(&freed->arena);
 	free(freed);

@@ -33,7 +33,8 @@ struct reuse_edge {
 };
 
 #define REUSE_KEPT 8u
-struct mapping_kept;
+struct reuse_kept; /* a row map: mapping.c */
+void reuse_kept_free(struct reuse_kept *kept);
 
 struct lancet_reuse {
 	struct lancet_reuse_info info;
@@ -44,8 +45,8 @@ struct lancet_reuse {
 	 * for each. */
 	struct reuse_edge *made_by, *used_by;
 	size_t made_count, used_count;
-	/* Row maps that lancet_translate left open, by the low bits of the transition: mapping.h. */
-	_Atomic(struct mapping_kept *) kept[REUSE_KEPT];
+	/* Row maps that lancet_translate left open, by the transition modulo their number. */
+	_Atomic(struct reuse_kept *) kept[REUSE_KEPT];
 	/* lancet_reuse_needs, kept on first use: reuse_json.c */
 	_Atomic(struct reuse_needs *) needs;
 	/* The first transition's that contradicts itself or others (CORRUPT); its code is LANCET_OK

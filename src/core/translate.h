@@ -51,7 +51,7 @@ struct translate_live {
 
 struct translate {
 	lancet_version *version;
-	const struct lancet_reuse *reuse; /* NULL: none, or not asked for yet */
+	struct lancet_reuse *reuse; /* NULL: none, or not asked for yet */
 	bool reuse_asked;
 	int reuse_code;
 	int code; /* of the first failure, which err describes */

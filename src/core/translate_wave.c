@@ -172,7 +172,7 @@ follow(struct translate *work, struct translate_run *runs, size_t count, struct 
 	TRY(number_runs(work, runs, count, &items, err));
 	if (items == 0)
 		return LANCET_OK;
-	rc = lancet_row_mapping_open(work->version, runs->transition, &mapping, &failure);
+	rc = mapping_open_kept(work->version, work->reuse, runs->transition, &mapping, &failure);
 	if (rc != LANCET_OK) {
 		translate_keep_failure(work, rc, &failure);
 		for (size_t i = 0; i < count; i++)

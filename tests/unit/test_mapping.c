@@ -6,6 +6,8 @@
 
 #include "core/mapping.h"
 
+#include <pthread.h>
+
 #define MAP_ID   "01234567-89ab-cdef-0123-456789abcdef"
 #define MAP_PATH "ds/_fri/" MAP_ID "/stable_partition.lance"
 #define ROWS     20000u
@@ -291,14 +293,72 @@ START_TEST(addresses_of_all_ages_share_one_row_map)
 	opens = scene->counts.opens;
 	check_batch(scene->version, &scene->history, row_addrs, 30000);
 	ck_assert_uint_eq(scene->counts.opens, opens + 1);
-	for (size_t i = 0; i < 300; i++)
-		check_batch(scene->version, &scene->history, row_addrs + i, 1);
 	free(row_addrs);
 	scene_free(scene);
 }
 END_TEST
 
-UNIT_MAIN("mapping", UNIT_LOOP(rows_are_read_in_any_pieces, three_transitions),
+/* The row map stays open for the next call, and is closed with the version. */
+START_TEST(single_addresses_open_a_row_map_once)
+{
+	int fds = tree_open_fds();
+	struct scene *scene = scene_new();
+	uint64_t before = scene->counts.opens, row_addr, state = 5;
+	lancet_row_mapping *mapping;
+
+	for (size_t i = 0; i < 500; i++) {
+		row_addr = ADDR(7, next_random(&state) % ROWS);
+		check_batch(scene->version, &scene->history, &row_addr, 1);
+	}
+	ck_assert_uint_eq(scene->counts.opens, before + 1);
+	mapping = open_mapping(scene, 1);
+	lancet_row_mapping_free(mapping);
+	ck_assert_uint_eq(scene->counts.opens, before + 2);
+	scene_free(scene);
+	ck_assert_int_eq(tree_open_fds(), fds);
+}
+END_TEST
+
+struct thread {
+	pthread_t thread;
+	struct scene *scene;
+	uint64_t state;
+};
+
+static void *
+translate_often(void *context)
+{
+	struct thread *thread = context;
+	uint64_t row_addrs[3];
+
+	for (size_t i = 0; i < 200; i++) {
+		for (size_t k = 0; k < 3; k++)
+			row_addrs[k] = ADDR(k == 0 ? 1 : 7, next_random(&thread->state) % 11000);
+		check_batch(thread->scene->version, &thread->scene->history, row_addrs, 3);
+	}
+	return NULL;
+}
+
+START_TEST(threads_share_a_history)
+{
+	struct scene *scene = scene_new();
+	struct thread threads[4];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(threads); i++) {
+		threads[i].scene = scene;
+		threads[i].state = i + 1;
+		ck_assert_int_eq(
+			pthread_create(&threads[i].thread, NULL, translate_often, &threads[i]), 0);
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(threads); i++)
+		ck_assert_int_eq(pthread_join(threads[i].thread, NULL), 0);
+	scene_free(scene);
+}
+END_TEST
+
+UNIT_MAIN("mapping", UNIT_TEST(single_addresses_open_a_row_map_once),
+	UNIT_TEST(threads_share_a_history),
+	UNIT_LOOP(rows_are_read_in_any_pieces, three_transitions),
 	UNIT_TEST(survivors_are_addresses_of_the_sources), UNIT_TEST(survivors_are_made_once),
 	UNIT_TEST(labels_and_counts_are_as_stored), UNIT_TEST(what_cannot_be_opened_is_named),
 	UNIT_TEST(faults_come_first), UNIT_TEST(addresses_of_all_ages_share_one_row_map))
