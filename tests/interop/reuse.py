@@ -163,21 +163,20 @@ def _contradict(transitions, text):
 
 
 def _check_together(transitions):
+    """Each fragment is made once and consumed once, and has the same rows there."""
     made, used = {}, {}
     for transition in transitions:
-        for digest in {d.id: d for d in transition.destinations}.values():
-            made.setdefault(digest.id, []).append((transition, digest))
-        for digest in {d.id: d for d in transition.sources}.values():
-            used.setdefault(digest.id, []).append((transition, digest))
+        for mentions, side in ((made, transition.destinations), (used, transition.sources)):
+            for digest in side:
+                mentions.setdefault(digest.id, []).append((transition, digest))
+    for mentions, what in ((made, "made"), (used, "consumed")):
+        for ident, found in mentions.items():
+            _contradict([t for t, _ in found], f"{ident} is {what} twice")
     for ident, makers in made.items():
-        _contradict([t for t, _ in makers] if len(makers) > 1 else [], f"{ident} is made twice")
         for transition, digest in used.get(ident, []):
             for maker, before in makers:
                 if before.rows != digest.rows:
                     _contradict([maker, transition], f"{ident} has other rows")
-    for ident, users in used.items():
-        _contradict([t for t, _ in users] if len(users) > 1 else [], f"{ident} is consumed twice")
-    return made
 
 
 def _in_lineage_order(transitions):
@@ -326,7 +325,7 @@ class RowMap:
         column = reader.read_all().to_table().column(0).combine_chunks()
         self.nulls = np.asarray(column.is_null())
         self.labels = np.asarray(column.fill_null(NO_LABEL))
-        self._conserved(transition)
+        self._conserved()
 
     def _counts(self, raw, transition):
         if len(raw) < COUNTS_HEAD.size:
@@ -349,8 +348,8 @@ class RowMap:
         if last != [d.rows for d in transition.destinations]:
             raise Corrupt("the last counts are not the rows of the destinations")
 
-    def _conserved(self, transition):
-        """Labels say what the counts of their block say, and one null for each deleted row."""
+    def _conserved(self):
+        """Labels say what the counts of their block say."""
         if (self.labels[~self.nulls] >= self.width).any():
             raise Corrupt("a label beyond the destinations")
         for block in range(self.blocks):
@@ -358,11 +357,6 @@ class RowMap:
             found = np.bincount(self.labels[part][~self.nulls[part]], minlength=self.width)
             if found.tolist() != self.counts[block].tolist():
                 raise Corrupt(f"the counts of block {block}")
-        at = 0
-        for source in transition.sources:
-            if int(self.nulls[at:at + source.rows].sum()) != source.deleted:
-                raise Corrupt(f"nulls of {source.id}")
-            at += source.rows
 
 
 def _addresses(digest):
@@ -497,13 +491,14 @@ class History:
         if number is None or isinstance(self.transitions[number].fault, Unsupported):
             fates[which] = FATES.index("unknown")
             return which[:0]
+        transition = self.transitions[number]
+        if transition.fault is None:
+            beyond = offsets >= transition.sources[place].rows
+            fates[which[beyond]] = FATES.index("unknown")
+            which, offsets = which[~beyond], offsets[~beyond]
         if self.fault(number) is not None:
             fates[which] = FATES.index("failed")
             return which[:0]
-        transition = self.transitions[number]
-        beyond = offsets >= transition.sources[place].rows
-        fates[which[beyond]] = FATES.index("unknown")
-        which, offsets = which[~beyond], offsets[~beyond]
         rows = (offsets + transition.starts()[place]).astype(np.int64)
         here[which] = self.mapping(number)[rows]
         gone = here[which] == np.uint64(NO_ROW)

@@ -130,11 +130,15 @@ def _roaring(raw):
         raise Corrupt("bitmap containers")
     heads = [struct.unpack_from("<HH", raw, at + 4 * i) for i in range(count)]
     at += 4 * count
+    places = None
     if not runs or count >= 4:
+        places = struct.unpack_from(f"<{count}I", raw, at)
         at += 4 * count
     out = []
     for i, (key, size) in enumerate(heads):
-        high = key << 16
+        high, before = key << 16, len(out)
+        if places is not None and places[i] != at:
+            raise Corrupt("bitmap container is not at its offset")
         if runs and runs[i // 8] >> (i % 8) & 1:
             pieces = struct.unpack_from("<H", raw, at)[0]
             pairs = [struct.unpack_from("<HH", raw, at + 2 + 4 * j) for j in range(pieces)]
@@ -149,6 +153,8 @@ def _roaring(raw):
             at += 2 * (size + 1)
         if len(out) > MOST_ROWS:
             raise Corrupt("bitmap is absurd")
+        if len(out) - before != size + 1:
+            raise Corrupt("bitmap container of another size")
     if at != len(raw) or any(b <= a for a, b in zip(out, out[1:])):
         raise Corrupt("bitmap is not what it says")
     return out

@@ -20,6 +20,8 @@ import expected
 import facts as tablefacts
 import formats
 import programs
+import reuse
+import reusechecks
 import snapshot
 from facts import HIDDEN, lineage_name
 from wire import Corrupt
@@ -31,12 +33,11 @@ SYMLINK_OUT = "data_symlink_out-358"
 OUTSIDE = b"a file outside of every dataset, never to be shown\n"
 # Parts that nothing in the tree shows yet; each stays out of the assertions for its own reason.
 NOT_SHOWN_YET = {
-    "fri": "fri/ comes with the reuse history",
     "write": "nothing can be committed yet",
 }
 KNOWN_PARTS = {"open", "latest", "list_versions", "older", "fragments", "lineage",
                "lineage_other", "deletions", "indices", "transactions", "tags", "other_tags",
-               "data", *NOT_SHOWN_YET}
+               "data", "fri", *NOT_SHOWN_YET}
 # Cases whose lineage is due to fail and that pylance reads all the same, as we do: what is broken is
 # another column, whose neighbours stay readable. The values must be those from before the damage.
 LINEAGE_IS_WHOLE = {"data_column_metadata_garbage-353": "the metadata of a user's column"}
@@ -291,6 +292,36 @@ def fail_indices(tree, case, at):
     assert refused.value.errno in case.codes
 
 
+def history(case):
+    """The model of the newest version's history, an exception where it can't be had, or None."""
+    facts = case.facts(case.newest)
+    try:
+        if facts is None or not reuse.has_history(facts):
+            return None
+    except (Corrupt, ValueError):
+        return None  # what is broken is the index section, or an entry of it
+    try:
+        return reuse.of(facts)
+    except (Corrupt, OSError, reuse.Unsupported) as error:
+        return error
+
+
+def check_history(tree, case, at):
+    """fri/ as far as it is sound; where it must fail, something of it does."""
+    model = history(case)
+    if model is None or "error" in tree.list(at):
+        assert "fri" not in case.must_fail
+        return
+    if isinstance(model, Exception):
+        faults = [model]
+        reusechecks.nothing(tree, at, *case.codes)
+    else:
+        faults = [model.fault(k) for k in range(len(model.transitions)) if model.fault(k)]
+        reusechecks.history(tree, at, model)
+    assert {reusechecks.errno_of(fault) for fault in faults} <= case.codes
+    assert faults or "fri" not in case.must_fail
+
+
 def check_must_fail(tree, case):
     at = f"versions/{case.newest}"
     if "latest" in case.must_fail:
@@ -310,6 +341,7 @@ def check_must_fail(tree, case):
         fail_data(tree, case, at)
     if "transactions" in case.must_fail:
         checks.fails(tree, f"{at}/transaction.json", *case.codes)
+    check_history(tree, case, at)
 
 
 # ---- whatever the case --------------------------------------------------------------------
@@ -451,6 +483,8 @@ def test_show(case):
             assert error.errno in ANYWHERE | {errno.ENOENT, errno.ENOTDIR}, f"{path}: {error}"
     if "fragments" in case.must_read:
         read_fragments(tree, case, case.newest, at)
+    if case.name not in NOT_MOUNTED:
+        check_history(tree, case, at)
     if "deletions" in case.must_fail:
         fail_deletions(tree, case, at)
     if "lineage" in case.must_fail:
@@ -468,6 +502,22 @@ def test_show(case):
     if case.name not in NOT_MOUNTED and "older" in case.must_read:
         number = case.readable()[0]
         read_fragments(tree, case, number, f"versions/{number}")
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("fri_")])
+def test_translation(name):
+    """An address whose way leads through the damage fails or is unknown; others are as ever."""
+    case = Case(name)
+    model, live = history(case), {f.id: f.rows for f in case.facts(case.newest).fragments}
+    rows = model.fragments() if isinstance(model, reuse.History) else live | {0: 5, 1: 5}
+    old = [(f << 32) + o for f, count in rows.items() for o in range(count)]
+    if isinstance(model, reuse.History):
+        reusechecks.translation(case.path, model, old)
+        return
+    done = reusechecks.run_translate(case.path, old)
+    assert done.returncode == 1
+    for address, line in zip(old, done.stdout.decode().split()):
+        assert line == (str(address) if address >> 32 in live else "failed")
 
 
 def test_every_case_is_run():

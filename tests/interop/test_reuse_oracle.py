@@ -43,6 +43,9 @@ def check_record(history, number, dumped):
     assert (transition.map_id, transition.map_bytes, transition.base) == \
         (mapping["map_id"], mapping["map_size_bytes"], mapping["base_id"])
     check_map(history.row_map(number), mapping["map"])
+    for source, start in zip(transition.sources, transition.starts().tolist()):
+        nulls = history.row_map(number).nulls[start:start + source.rows]
+        assert nulls.sum() == source.deleted
 
 
 def check_map(rows, dumped):
