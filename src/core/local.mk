@@ -76,6 +76,10 @@ core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/c
 	src/core/translate_wave.c
 core_sources += src/core/publish.c src/core/publish.h
 
+core_sources += \
+	src/core/affected.c src/core/affected.h src/core/numbers.c src/core/numbers.h \
+	src/core/touched.c src/core/touched.h src/core/touched_config.c src/core/touched_shards.c
+
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 liblancet_all_la_LIBADD = libgen.la libfile.la libutil.la $(ROARING_LIBS) $(PROTOBUF_C_LIBS) \
