@@ -79,6 +79,13 @@ core_sources += src/core/publish.c src/core/publish.h
 core_sources += \
 	src/core/affected.c src/core/affected.h src/core/numbers.c src/core/numbers.h \
 	src/core/touched.c src/core/touched.h src/core/touched_config.c src/core/touched_shards.c
+core_sources += \
+	src/core/conflict.c src/core/conflict.h src/core/conflict_bases.c \
+	src/core/conflict_columns.c src/core/conflict_config.c src/core/conflict_delete_update.c \
+	src/core/conflict_finish.c src/core/conflict_history.c src/core/conflict_index.c \
+	src/core/conflict_keys.c src/core/conflict_matrix.c src/core/conflict_memwal.c \
+	src/core/conflict_overlay.c src/core/conflict_replacement.c src/core/conflict_rewrite.c \
+	src/core/conflict_rules.h src/core/conflict_schema.c src/core/rebase.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -1,0 +1,65 @@
+/* The reuse history of the newest version, as far as conflict rules ask it. One that is damaged or
+ * not understood counts as none: then nothing is taken to be recorded. */
+#include "conflict.h"
+#include "conflict_rules.h"
+
+#include "index_set.h"
+#include "lance/table.pb-c.h"
+#include "util/macros.h"
+
+#define FLAG_TAGGED_HISTORY (UINT64_C(1) << 10)
+
+int
+rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_error *err)
+{
+	struct lancet_error cause = { 0 };
+	lancet_reuse *reuse = NULL;
+	int rc = lancet_version_reuse(rebase->newest, &reuse, &cause);
+
+	if (rc == LANCET_NOT_FOUND || rc == LANCET_CORRUPT || rc == LANCET_UNSUPPORTED ||
+		(rc == LANCET_OK && !reuse->info.interpretable)) {
+		*ret_reuse = NULL;
+		return LANCET_OK;
+	}
+	if (rc != LANCET_OK) {
+		if (err != NULL)
+			*err = cause;
+		return rc;
+	}
+	*ret_reuse = reuse;
+	return LANCET_OK;
+}
+
+/* A table stays tagged when its entry is gone. */
+bool
+rebase_is_tagged(const struct rebase *rebase, const lancet_reuse *reuse)
+{
+	const struct lancet_version_info *info = lancet_version_info(rebase->newest);
+
+	return (info->writer_flags & FLAG_TAGGED_HISTORY) != 0 ||
+	       (reuse != NULL && reuse->info.index_version > 0);
+}
+
+bool
+history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group)
+{
+	const struct lancet_transition *transition;
+	const struct reuse_transition *consumer;
+
+	if (group->old_count == 0)
+		return true;
+	consumer = reuse == NULL ? NULL : reuse_consumer(reuse, group->old_fragments[0]->id);
+	if (consumer == NULL || consumer->info.fault != LANCET_OK)
+		return false;
+	transition = &consumer->info;
+	if (transition->source_count != group->old_count ||
+		transition->destination_count != group->new_count)
+		return false;
+	for (size_t i = 0; i < group->old_count; i++)
+		if (transition->sources[i].id != group->old_fragments[i]->id)
+			return false;
+	for (size_t i = 0; i < group->new_count; i++)
+		if (transition->destinations[i].id != group->new_fragments[i]->id)
+			return false;
+	return true;
+}
