@@ -41,3 +41,7 @@ EXTRA_DIST += tests/interop/make_reuse.py tests/interop/reusechecks.py tests/int
 	tests/interop/test_reuse_broken.py tests/interop/test_reuse_generated.py \
 	tests/interop/test_reuse_random.py
 EXTRA_DIST += tests/interop/coverage.py
+check_PROGRAMS += tests/helpers/conflict
+tests_helpers_conflict_LDADD = liblancet-all.la
+check-interop: tests/helpers/conflict
+EXTRA_DIST += tests/interop/test_conflicts.py tests/data/conflicts.tar.xz
