@@ -72,8 +72,7 @@ core_sources += \
 	src/core/index_follow.c src/core/index_graph.c src/core/index_kinds.c src/core/index_reach.c \
 	src/core/index_reach.h src/core/reuse_needs.c
 core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/core/translate.h \
-	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_sources.c \
-	src/core/translate_wave.c
+	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_wave.c
 core_sources += src/core/publish.c src/core/publish.h
 
 core_sources += \

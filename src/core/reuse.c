@@ -176,9 +176,8 @@ lancet_mapping_name(enum lancet_mapping mapping)
 }
 
 /* The first edge of the fragment, which is that of the first transition. */
-static struct reuse_transition *
-find_edge(const struct lancet_reuse *reuse, const struct reuse_edge *edges, size_t count,
-	uint64_t fragment)
+static const struct reuse_edge *
+find_edge(const struct reuse_edge *edges, size_t count, uint64_t fragment)
 {
 	size_t low = 0, high = count;
 
@@ -192,17 +191,27 @@ find_edge(const struct lancet_reuse *reuse, const struct reuse_edge *edges, size
 	}
 	if (low == count || edges[low].fragment != fragment)
 		return NULL;
-	return &reuse->transitions[edges[low].transition];
+	return &edges[low];
+}
+
+const struct reuse_edge *
+reuse_used_by(const struct lancet_reuse *reuse, uint64_t fragment)
+{
+	return find_edge(reuse->used_by, reuse->used_count, fragment);
 }
 
 struct reuse_transition *
 reuse_consumer(const struct lancet_reuse *reuse, uint64_t fragment)
 {
-	return find_edge(reuse, reuse->used_by, reuse->used_count, fragment);
+	const struct reuse_edge *edge = reuse_used_by(reuse, fragment);
+
+	return edge == NULL ? NULL : &reuse->transitions[edge->transition];
 }
 
 struct reuse_transition *
 reuse_maker(const struct lancet_reuse *reuse, uint64_t fragment)
 {
-	return find_edge(reuse, reuse->made_by, reuse->made_count, fragment);
+	const struct reuse_edge *edge = find_edge(reuse->made_by, reuse->made_count, fragment);
+
+	return edge == NULL ? NULL : &reuse->transitions[edge->transition];
 }

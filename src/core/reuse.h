@@ -30,6 +30,8 @@ struct reuse_transition {
 struct reuse_edge {
 	uint32_t fragment;
 	uint32_t transition;
+	uint64_t first; /* rows of the fragments before it in the transition's list */
+	uint32_t rows;  /* of its own */
 };
 
 #define REUSE_KEPT 8u
@@ -95,6 +97,8 @@ void reuse_record_name(const struct lancet_transition *transition, char into[64]
 /* The transition that consumes (made: makes) the fragment, or NULL. Of several, which all have a
  * fault, the first. */
 struct reuse_transition *reuse_consumer(const struct lancet_reuse *reuse, uint64_t fragment);
+/* The same with the rows of the fragment in it. */
+const struct reuse_edge *reuse_used_by(const struct lancet_reuse *reuse, uint64_t fragment);
 struct reuse_transition *reuse_maker(const struct lancet_reuse *reuse, uint64_t fragment);
 
 #endif

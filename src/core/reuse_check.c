@@ -20,6 +20,7 @@ struct mention {
 	uint32_t fragment;
 	uint32_t transition; /* in stored order */
 	uint32_t rows;       /* physical ones */
+	uint64_t first;      /* rows before it in the list */
 };
 
 struct mentions {
@@ -153,16 +154,21 @@ static void
 add_mentions(struct mentions *mentions, const struct lancet_fragment_digest *list, size_t count,
 	size_t transition)
 {
+	uint64_t first = 0;
+
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].id >= FRAGMENT_ID_END)
-			continue;
-		mentions->items[mentions->count++] = (struct mention){
-			.fragment = (uint32_t)list[i].id,
-			.transition = (uint32_t)transition,
-			.rows = list[i].physical_rows > UINT32_MAX
+		uint32_t rows = list[i].physical_rows > UINT32_MAX
 					? UINT32_MAX
-					: (uint32_t)list[i].physical_rows,
-		};
+					: (uint32_t)list[i].physical_rows;
+
+		if (list[i].id < FRAGMENT_ID_END)
+			mentions->items[mentions->count++] = (struct mention){
+				.fragment = (uint32_t)list[i].id,
+				.transition = (uint32_t)transition,
+				.rows = rows,
+				.first = first,
+			};
+		first += rows;
 	}
 }
 
@@ -286,7 +292,8 @@ keep_edges(struct lancet_reuse *reuse, const struct mentions *mentions,
 		return lancet_fail(err, LANCET_LIMIT, "%zu fragments", mentions->count);
 	for (size_t i = 0; i < mentions->count; i++)
 		edges[i] = (struct reuse_edge){ mentions->items[i].fragment,
-			mentions->items[i].transition };
+			mentions->items[i].transition, mentions->items[i].first,
+			mentions->items[i].rows };
 	*ret_edges = edges;
 	*ret_count = mentions->count;
 	return LANCET_OK;

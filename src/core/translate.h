@@ -25,20 +25,6 @@ void translate_sort(
 /* Two ascending lists to one, in `into`, which has room for both. */
 void translate_merge(struct translate_items *into, const struct translate_items *more);
 
-struct translate_sources {
-	const struct lancet_transition *transition;
-	uint64_t *firsts;           /* of each source: rows of the sources before it */
-	struct source_place *by_id; /* NULL when the list ascends */
-};
-
-/* To be released whatever comes back. */
-int translate_sources_init(struct translate_sources *sources,
-	const struct lancet_transition *transition, struct lancet_error *err);
-void translate_sources_release(struct translate_sources *sources);
-/* The number of a source's first row, and how many it has. False: no source has this id. */
-bool translate_sources_find(const struct translate_sources *sources, uint64_t fragment,
-	uint64_t *ret_first, uint64_t *ret_rows);
-
 /* Live fragments that were looked up, by the low bits of their id. */
 #define TRANSLATE_LIVE 256u
 #define TRANSLATE_GONE UINT64_MAX        /* no live fragment has the id */

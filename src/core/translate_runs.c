@@ -101,33 +101,64 @@ ask_reuse(struct translate *work)
 	}
 }
 
+/* The first of items [begin, end) whose address is not below. */
+static size_t
+lower_bound(const struct translate_items *items, size_t begin, size_t end, uint64_t row_addr)
+{
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+
+		if (items->row_addrs[middle] < row_addr)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+/* A run in a fragment that the transition of the edge consumes. Addresses beyond the fragment's
+ * rows are left out, and so stay unknown. */
+static int
+put_run(struct translate *work, const struct reuse_edge *edge, size_t begin, size_t end,
+	struct lancet_error *err)
+{
+	uint64_t behind = ((uint64_t)edge->fragment << 32) + edge->rows;
+	struct translate_run run = { .transition = edge->transition,
+		.first = edge->first,
+		.begin = (uint32_t)begin,
+		.end = (uint32_t)lower_bound(&work->now, begin, end, behind) };
+
+	if (run.begin == run.end)
+		return LANCET_OK;
+	buf_put(&work->runs, &run, sizeof(run));
+	return buf_check(&work->runs, "runs of row addresses", err);
+}
+
 /* A run in a fragment that is not live. */
 static int
 leave_fragment(struct translate *work, uint64_t fragment, size_t begin, size_t end,
 	struct lancet_error *err)
 {
-	const struct reuse_transition *transition = NULL;
+	const struct reuse_edge *edge = NULL;
+	const struct lancet_transition *transition;
 	struct lancet_error failure = { 0 };
-	struct translate_run run = { .begin = (uint32_t)begin, .end = (uint32_t)end };
 
 	ask_reuse(work);
 	if (work->reuse != NULL)
-		transition = reuse_consumer(work->reuse, fragment);
+		edge = reuse_used_by(work->reuse, fragment);
 	if (work->reuse_code != LANCET_OK)
 		translate_fail(work, begin, end);
-	if (transition == NULL || transition->info.fault == LANCET_UNSUPPORTED)
+	if (edge == NULL)
 		return LANCET_OK; /* unknown */
-	if (transition->info.fault != LANCET_OK) {
-		int rc = lancet_fail(
-			&failure, transition->info.fault, "%s", transition->info.fault_text);
-
-		translate_keep_failure(work, rc, &failure);
-		translate_fail(work, begin, end);
-		return LANCET_OK;
-	}
-	run.transition = (uint32_t)(transition - work->reuse->transitions);
-	buf_put(&work->runs, &run, sizeof(run));
-	return buf_check(&work->runs, "runs of row addresses", err);
+	transition = lancet_reuse_transition(work->reuse, edge->transition);
+	if (transition->fault == LANCET_OK)
+		return put_run(work, edge, begin, end, err);
+	if (transition->fault == LANCET_UNSUPPORTED)
+		return LANCET_OK; /* unknown */
+	(void)lancet_fail(&failure, transition->fault, "%s", transition->fault_text);
+	translate_keep_failure(work, (int)transition->fault, &failure);
+	translate_fail(work, begin, end);
+	return LANCET_OK;
 }
 
 int

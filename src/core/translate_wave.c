@@ -16,36 +16,13 @@
 #define FRAGMENT_BITS (UINT64_C(0xffffffff) << 32)
 #define WAIT_ITEMS    4096u /* fewer addresses are not worth the search for what waits */
 
-/* The first of items [begin, end) whose address is not below. */
-static size_t
-lower_bound(const struct translate_items *items, size_t begin, size_t end, uint64_t row_addr)
-{
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (items->row_addrs[middle] < row_addr)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
-static int
-compare_transitions(const void *a, const void *b)
-{
-	const struct translate_run *left = a, *right = b;
-
-	if (left->transition != right->transition)
-		return left->transition < right->transition ? -1 : 1;
-	return (left->begin > right->begin) - (left->begin < right->begin);
-}
-
 static int
 compare_firsts(const void *a, const void *b)
 {
 	const struct translate_run *left = a, *right = b;
 
+	if (left->transition != right->transition)
+		return left->transition < right->transition ? -1 : 1;
 	return (left->first > right->first) - (left->first < right->first);
 }
 
@@ -135,55 +112,26 @@ gather(struct translate *work, lancet_row_mapping *mapping, const struct transla
 	}
 }
 
-/* Numbers the rows of the runs and puts these in the order of the sources. Addresses beyond the
- * rows of a source are left out, and so stay unknown; *ret_items is how many remain. */
-static int
-number_runs(struct translate *work, struct translate_run *runs, size_t count, size_t *ret_items,
-	struct lancet_error *err)
-{
-	const struct lancet_transition *transition =
-		lancet_reuse_transition(work->reuse, runs->transition);
-	struct translate_sources sources;
-	int rc = translate_sources_init(&sources, transition, err);
-
-	*ret_items = 0;
-	for (size_t i = 0; rc == LANCET_OK && i < count; i++) {
-		uint64_t fragment = work->now.row_addrs[runs[i].begin] >> 32, rows = 0;
-
-		(void)translate_sources_find(&sources, fragment, &runs[i].first, &rows);
-		runs[i].end = (uint32_t)lower_bound(
-			&work->now, runs[i].begin, runs[i].end, (fragment << 32) + rows);
-		*ret_items += runs[i].end - runs[i].begin;
-	}
-	translate_sources_release(&sources);
-	sort_runs(runs, count, compare_firsts);
-	return rc;
-}
-
-/* All runs of one transition. Rows ascend on both sides, so what a fragment gets is in order. */
-static int
-follow(struct translate *work, struct translate_run *runs, size_t count, struct lancet_error *err)
+/* All runs of one transition, in the order of its sources. Rows ascend on both sides, so what a
+ * fragment gets is in order. */
+static void
+follow(struct translate *work, const struct translate_run *runs, size_t count)
 {
 	struct lancet_error failure = { 0 };
 	lancet_row_mapping *mapping = NULL;
-	size_t items;
-	int rc;
+	int rc =
+		mapping_open_kept(work->version, work->reuse, runs->transition, &mapping, &failure);
 
-	TRY(number_runs(work, runs, count, &items, err));
-	if (items == 0)
-		return LANCET_OK;
-	rc = mapping_open_kept(work->version, work->reuse, runs->transition, &mapping, &failure);
 	if (rc != LANCET_OK) {
 		translate_keep_failure(work, rc, &failure);
 		for (size_t i = 0; i < count; i++)
 			translate_fail(work, runs[i].begin, runs[i].end);
-		return LANCET_OK;
+		return;
 	}
 	for (size_t i = 0; i < count; i++)
 		gather(work, mapping, &runs[i]);
 	locate(work, mapping);
 	lancet_row_mapping_free(mapping);
-	return LANCET_OK;
 }
 
 /* Whether a transition from `first` on makes one of this one's sources. */
@@ -274,14 +222,14 @@ translate_wave(struct translate *work, struct lancet_error *err)
 	count = work->runs.size / sizeof(*runs);
 	work->next.count = 0;
 	if (count > 0) {
-		sort_runs(runs, count, compare_transitions);
+		sort_runs(runs, count, compare_firsts);
 		followed = runs_to_follow(work, runs, count);
 	}
 	for (size_t begin = 0, end; begin < followed; begin = end) {
 		for (end = begin + 1;
 			end < followed && runs[end].transition == runs[begin].transition;)
 			end++;
-		TRY(follow(work, runs + begin, end - begin, err));
+		follow(work, runs + begin, end - begin);
 	}
 	keep_runs(work, runs + followed, count - followed);
 	join(work);
