@@ -47,12 +47,6 @@ compare_ids(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static bool
-is_followed(const struct lancet_transition *info, enum reach_order order)
-{
-	return info->fault == LANCET_OK && (order == REACH_LINEAGE || info->legacy);
-}
-
 static int
 compare_stored(const void *left, const void *right)
 {
@@ -76,7 +70,7 @@ order_transitions(const struct lancet_reuse *reuse, enum reach_order order,
 	if (infos == NULL)
 		return no_memory(err, count);
 	for (size_t i = 0; i < count; i++)
-		if (is_followed(&reuse->transitions[i].info, order))
+		if (reuse->transitions[i].info.fault == LANCET_OK)
 			infos[kept++] = &reuse->transitions[i].info;
 	if (order == REACH_STORED)
 		qsort(infos, kept, sizeof(const struct lancet_transition *), compare_stored);

@@ -65,11 +65,12 @@ struct reach_graph {
 };
 
 enum reach_order {
-	REACH_LINEAGE, /* all transitions in lineage order */
-	REACH_STORED,  /* legacy groups alone, as they are stored */
+	REACH_LINEAGE, /* makers before consumers */
+	REACH_STORED,  /* groups as a legacy history has them */
 };
 
-/* Transitions without a fault only. reuse may be NULL: no steps. */
+/* Transitions that have a fault are no steps: below a legacy entry, those that are not legacy.
+ * reuse may be NULL: no steps. */
 int reach_graph_make(const lancet_version *version, const struct lancet_reuse *reuse,
 	enum reach_order order, struct reach_graph *ret_graph, struct lancet_error *err);
 void reach_graph_release(struct reach_graph *graph);
