@@ -45,3 +45,4 @@ check_PROGRAMS += tests/helpers/conflict
 tests_helpers_conflict_LDADD = liblancet-all.la
 check-interop: tests/helpers/conflict
 EXTRA_DIST += tests/interop/test_conflicts.py tests/data/conflicts.tar.xz
+EXTRA_DIST += tests/interop/test_index_coverage.py
