@@ -240,7 +240,8 @@ serve(struct serving *serving)
 	pthread_join(probe, NULL);
 	pthread_kill(signals, SIGUSR1);
 	pthread_join(signals, NULL);
-	return rc < 0 ? MOUNT_INTERNAL : MOUNT_OK;
+	/* The kernel ended the connection while a request was on its way: unmounted all the same. */
+	return rc < 0 && rc != -ECONNABORTED ? MOUNT_INTERNAL : MOUNT_OK;
 }
 
 static int
