@@ -43,11 +43,7 @@ put_path(const struct describe *describe, const struct lancet_data_file *file)
 	if (base == NULL || base->is_dataset_root)
 		buf_put_text(&path, "data/");
 	buf_put(&path, file->path.data, file->path.size);
-	if (path.failed == LANCET_OK)
-		jsonw_slice(w, "path", buf_slice(&path));
-	else
-		w->out->failed = path.failed;
-	buf_release(&path);
+	jsonw_buf(w, "path", &path);
 }
 
 static void

@@ -33,11 +33,7 @@ put_details_path(struct jsonw *w, const lancet_version *version, const struct la
 	index_directory_put(&path, version, reuse->info.entry);
 	buf_put_byte(&path, '/');
 	buf_put(&path, name.data, name.size);
-	if (path.failed == LANCET_OK)
-		jsonw_slice(w, "path", buf_slice(&path));
-	else
-		w->out->failed = path.failed;
-	buf_release(&path);
+	jsonw_buf(w, "path", &path);
 }
 
 static void

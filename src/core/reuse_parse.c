@@ -13,13 +13,10 @@
 
 #include "util/macros.h"
 #include "util/pbscan.h"
+#include "util/pbunpack.h"
 
-/* What a history may cost on top of its bytes: what pb_unpack allows, with a base that small broken
- * ones can explain themselves in. */
-#define COST_BASE         ((size_t)1 << 20)
-#define COST_PER_BYTE     32u
-#define COST_FREE         ((size_t)512 << 20) /* beyond it only COST_PER_BYTE_MIN counts */
-#define COST_PER_BYTE_MIN 8u
+/* What a history may cost besides: small broken ones explain themselves in it. */
+#define COST_BASE ((size_t)1 << 20)
 
 struct parse {
 	struct lancet_reuse *reuse;
@@ -35,17 +32,6 @@ struct arms {
 	bool has_ordered, has_partition;
 	uint32_t unknown; /* number of a field that we don't know, 0 = none */
 };
-
-static size_t
-cost_limit(size_t size)
-{
-	size_t usual = COST_PER_BYTE * size + COST_BASE;
-	size_t large = COST_PER_BYTE_MIN * size;
-
-	if (large < COST_FREE)
-		large = COST_FREE;
-	return usual < large ? usual : large;
-}
 
 void
 reuse_record_name(const struct lancet_transition *transition, char into[64])
@@ -396,7 +382,7 @@ reuse_parse_records(struct lancet_reuse *reuse, struct slice content, int32_t in
 	info->index_version = index_version;
 	info->details_bytes = content.size;
 	info->interpretable = true;
-	reuse->arena.limit = reuse->arena.used + cost_limit(content.size);
+	reuse->arena.limit = reuse->arena.used + pb_cost_limit(content.size) + COST_BASE;
 	TRY(count_records(info, content, &groups, err));
 	info->transition_count = groups + info->tagged_transitions;
 	reuse->transitions =

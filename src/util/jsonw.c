@@ -217,6 +217,16 @@ jsonw_slice(struct jsonw *w, const char *key, struct slice value)
 }
 
 void
+jsonw_buf(struct jsonw *w, const char *key, struct buf *value)
+{
+	if (value->failed == LANCET_OK)
+		jsonw_slice(w, key, buf_slice(value));
+	else
+		w->out->failed = value->failed;
+	buf_release(value);
+}
+
+void
 jsonw_u64(struct jsonw *w, const char *key, uint64_t value)
 {
 	begin_value(w, key);

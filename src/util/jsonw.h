@@ -32,6 +32,8 @@ void jsonw_end(struct jsonw *w);
 void jsonw_key_slice(struct jsonw *w, struct slice key);
 void jsonw_text(struct jsonw *w, const char *key, const char *value); /* NULL value: null */
 void jsonw_slice(struct jsonw *w, const char *key, struct slice value);
+/* A text that was put together; its failure becomes that of the document. Releases it. */
+void jsonw_buf(struct jsonw *w, const char *key, struct buf *value);
 void jsonw_u64(struct jsonw *w, const char *key, uint64_t value);        /* a number */
 void jsonw_i64(struct jsonw *w, const char *key, int64_t value);         /* a number */
 /* The shortest that reads back the same; null if not finite. */

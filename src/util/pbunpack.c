@@ -13,8 +13,8 @@
 #define COST_FREE         ((size_t)256 * 1024 * 1024) /* beyond it only COST_PER_BYTE_MIN counts */
 #define COST_PER_BYTE_MIN 8u
 
-static size_t
-cost_limit(size_t size)
+size_t
+pb_cost_limit(size_t size)
 {
 	size_t usual = COST_PER_BYTE * size + COST_BASE;
 	size_t large = COST_PER_BYTE_MIN * size;
@@ -31,13 +31,13 @@ pb_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes, struct are
 	ProtobufCAllocator allocator = pb_allocator(arena);
 	ProtobufCMessage *message;
 
-	arena->limit = arena->used + cost_limit(bytes.size);
+	arena->limit = arena->used + pb_cost_limit(bytes.size);
 	message = protobuf_c_message_unpack(type, &allocator, bytes.size,
 	                                    bytes.size == 0 ? (const uint8_t *)"" : bytes.data);
 	if (message == NULL && arena->full)
 		return lancet_fail(err, LANCET_LIMIT,
 		                   "%s: %zu bytes decode to more than %zu or there is no memory",
-		                   type->short_name, bytes.size, cost_limit(bytes.size));
+		                   type->short_name, bytes.size, pb_cost_limit(bytes.size));
 	if (message == NULL)
 		return lancet_fail(err, LANCET_CORRUPT, "%s: not decodable", type->short_name);
 	arena->limit = 0;

@@ -13,4 +13,7 @@
 int pb_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes, struct arena *arena,
               void *ret_message, struct lancet_error *err);
 
+/* Bytes of memory that a message of so many bytes may cost. */
+size_t pb_cost_limit(size_t size);
+
 #endif
