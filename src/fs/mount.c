@@ -240,7 +240,7 @@ serve(struct serving *serving)
 	pthread_join(probe, NULL);
 	pthread_kill(signals, SIGUSR1);
 	pthread_join(signals, NULL);
-	/* The kernel ended the connection while a request was on its way: unmounted all the same. */
+	/* The kernel ended the connection while a request was on its way: unmounted, too. */
 	return rc < 0 && rc != -ECONNABORTED ? MOUNT_INTERNAL : MOUNT_OK;
 }
 
