@@ -67,6 +67,10 @@ powerloss_sources = tests/unit/powerloss.c tests/unit/powerloss_make.c
 tests_unit_test_powerloss_SOURCES = tests/unit/test_powerloss.c $(powerloss_sources)
 tests_unit_test_publish_crash_SOURCES = tests/unit/test_publish_crash.c $(powerloss_sources)
 EXTRA_DIST += tests/unit/crashes.h tests/unit/powerloss.h tests/unit/powerloss_parts.h
+unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
+	tests/unit/test_conflict_matrix tests/unit/test_conflict_rows tests/unit/test_conflict_work
+EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
+	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -1,0 +1,188 @@
+/* Conflicts about indices and the reuse history. Each refusal stands beside what differs from it in
+ * its one reason and is compatible.
+ */
+#include "unit.h"
+
+#include "conflictrun.h"
+
+#define C CONFLICT_NONE
+#define R CONFLICT_RETRYABLE
+#define I CONFLICT_INCOMPATIBLE
+
+#define OVER_01 "CreateIndex new=a:1:0,1:1BTree:1"
+#define NGRAM   "CreateIndex new=a:1:0,1:NGram:1"
+#define NO_BITS "CreateIndex new=a:1::1BTree:1"
+#define MEM_WAL "CreateIndex new=__lance_mem_wal"
+#define REUSE   "__lance_frag_reuse"
+
+static const struct conflict_scene scenes[] = {
+	/* i1 */
+	{ "one name", OVER_01, { "CreateIndex new=a:2:2" }, .verdict = R, .rule = "index_name" },
+	{ "two names", OVER_01, { "CreateIndex new=b:1:0,1" }, .verdict = C },
+	{ "a segment for what was dropped", OVER_01, { "CreateIndex removed=a" }, .verdict = R,
+		.rule = "index_name" },
+	{ "a drop of what got a segment", "CreateIndex removed=a", { OVER_01 }, .verdict = R,
+		.rule = "index_name" },
+	{ "two drops", "CreateIndex removed=a", { "CreateIndex removed=a" }, .verdict = C },
+	{ "one segment replaced by both, under other names", "CreateIndex removed=a new=b:1:0",
+		{ "CreateIndex removed=aa" }, .verdict = R, .rule = "index_name" },
+	{ "two MemWAL indices", MEM_WAL, { MEM_WAL }, .verdict = R, .rule = "index_name" },
+	{ "two trims of a tagged history", "CreateIndex removed=" REUSE,
+		{ "CreateIndex removed=" REUSE }, .before = "1 0,1>6", .history = "1", .verdict = R,
+		.rule = "reuse_history" },
+	{ "two trims of a legacy history", "CreateIndex removed=" REUSE,
+		{ "CreateIndex removed=" REUSE }, .before = "0 0,1>6", .history = "0",
+		.verdict = C },
+	/* 9.4: the entries of which there is one */
+	{ "a trim made from another entry", "CreateIndex new=" REUSE "::0 removed=x",
+		{ "Append new=0" }, .history = "0 0,1>6", .verdict = R, .rule = "reuse_history" },
+	{ "a trim made from an entry that is gone",
+		"CreateIndex removed=" REUSE " new=" REUSE "::9", { "Append new=0" },
+		.before = "0 0,1>6", .verdict = R, .rule = "reuse_history" },
+	{ "a trim made from the entry", "CreateIndex removed=" REUSE " new=" REUSE "::9",
+		{ "Append new=0" }, .history = "0 0,1>6", .verdict = C },
+	{ "a tagged history with something to trim", "CreateIndex removed=" REUSE,
+		{ "Append new=0" }, .history = "1 0,1>6", .verdict = C },
+	{ "a tagged history with nothing to trim", "CreateIndex removed=" REUSE, { "Append new=0" },
+		.history = "1", .verdict = R, .rule = "reuse_history" },
+	{ "a trim while a tagged history grows", "CreateIndex removed=" REUSE,
+		{ "Rewrite group=0,1>6" }, .history = "1 0,1>6", .live = "2,3,4,5,6", .verdict = R,
+		.rule = "reuse_history" },
+	/* i2 */
+	{ "covered fragments rewritten", OVER_01, { "Rewrite group=1,2>6" }, .verdict = R,
+		.rule = "rewritten_coverage" },
+	{ "other fragments rewritten", OVER_01, { "Rewrite group=2,3>6" }, .verdict = C },
+	{ "rewritten, nobody knows what is covered", NO_BITS, { "Rewrite group=2,3>6" },
+		.verdict = R, .rule = "rewritten_coverage" },
+	{ "a drop while fragments are rewritten", "CreateIndex removed=a",
+		{ "Rewrite group=1,2>6" }, .verdict = C },
+	{ "rewritten and recorded", OVER_01, { "Rewrite group=0,1>6" }, .history = "0 0,1>6",
+		.live = "2,3,4,5,6", .verdict = C },
+	{ "recorded, nobody knows what is covered", NO_BITS, { "Rewrite group=0,1>6" },
+		.history = "0 0,1>6", .live = "2,3,4,5,6", .verdict = C },
+	{ "only one of two groups recorded", OVER_01, { "Rewrite group=0,1>6 group=2>7" },
+		.history = "0 0,1>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded with another destination", OVER_01, { "Rewrite group=0,1>7" },
+		.history = "0 0,1>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded with other sources", OVER_01, { "Rewrite group=0,2>6" }, .history = "0 0,1>6",
+		.verdict = R, .rule = "rewritten_coverage" },
+	{ "an NGram index over recorded fragments", NGRAM, { "Rewrite group=0,1>6" },
+		.history = "0 0,1>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "an NGram index beside recorded fragments", NGRAM, { "Rewrite group=2,3>6" },
+		.history = "0 2,3>6", .verdict = C },
+	{ "a newer overlay folded, nobody knows what is covered", NO_BITS,
+		{ "Rewrite group=0@5,1>6" }, .history = "0 0,1>6", .verdict = R,
+		.rule = "rewritten_coverage" },
+	{ "an older overlay folded", NO_BITS, { "Rewrite group=0@1,1>6" }, .history = "0 0,1>6",
+		.verdict = C },
+	{ "an overlay of another column folded", "CreateIndex new=a:2::1BTree:1",
+		{ "Rewrite group=0@5,1>6" }, .history = "0 0,1>6", .verdict = C },
+	{ "the MemWAL index made while fragments are rewritten", MEM_WAL, { "Rewrite group=0,1>6" },
+		.history = "0 0,1>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "tagged: rewritten and recorded", OVER_01, { "Rewrite group=0,1>6" },
+		.history = "1 0,1>6", .live = "2,3,4,5,6", .verdict = C },
+	{ "tagged: each group counts for itself", OVER_01, { "Rewrite group=0,1>6 group=2>7" },
+		.history = "1 0,1>6", .verdict = C },
+	{ "tagged: a covered group is not recorded", OVER_01, { "Rewrite group=0>6 group=1>7" },
+		.history = "1 0>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "tagged: nobody knows what is covered", NO_BITS, { "Rewrite group=0,1>6" },
+		.history = "1 0,1>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "tagged: an NGram index", NGRAM, { "Rewrite group=0,1>6" }, .history = "1 0,1>6",
+		.verdict = R, .rule = "rewritten_coverage" },
+	/* i3 and Project */
+	{ "the MemWAL index over a Merge", MEM_WAL, { "Merge keeps schema=0,1,2,3,4" },
+		.verdict = R, .rule = "mem_wal" },
+	{ "a Merge over the MemWAL index", "Merge keeps schema=0,1,2,3,4", { MEM_WAL },
+		.verdict = R, .rule = "mem_wal" },
+	{ "a field that was cast", OVER_01, { "Merge keeps schema=0,1x,2,3,4" }, .verdict = I,
+		.rule = "index_field" },
+	{ "a field that a Merge dropped", OVER_01, { "Merge keeps schema=0,2,3,4" }, .verdict = I,
+		.rule = "index_field" },
+	{ "another field that was cast", OVER_01, { "Merge keeps schema=0,1,2x,3,4" },
+		.verdict = C },
+	{ "tagged: a field that was cast", OVER_01, { "Merge keeps schema=0,1x,2,3,4" },
+		.history = "1 4>6", .verdict = R, .rule = "index_field" },
+	{ "a field that was dropped", OVER_01, { "Project keeps schema=0,2,3,4" }, .verdict = I,
+		.rule = "index_field" },
+	{ "another field that was dropped", OVER_01, { "Project keeps schema=0,1" }, .verdict = C },
+	/* i5 */
+	{ "a replaced field", OVER_01, { "DataReplacement file=5:1" }, .verdict = R,
+		.rule = "index_field" },
+	{ "another replaced field", OVER_01, { "DataReplacement file=0:2" }, .verdict = C },
+	{ "a replaced field below the one of the index", "CreateIndex new=a:3:0,1",
+		{ "DataReplacement file=5:4" }, .verdict = R, .rule = "index_field" },
+	{ "tagged: a replaced field", OVER_01, { "DataReplacement file=0:1" }, .history = "1 4>6",
+		.verdict = C },
+	{ "tagged: a replaced field, nobody knows what is covered", NO_BITS,
+		{ "DataReplacement file=0:1" }, .history = "1 4>6", .verdict = R,
+		.rule = "index_field" },
+	{ "a replacement of a field that got an index", "DataReplacement file=5:1", { OVER_01 },
+		.verdict = R, .rule = "index_field" },
+	{ "a replacement of another field", "DataReplacement file=0:2", { OVER_01 }, .verdict = C },
+	/* i6 */
+	{ "the MemWAL index over progress", MEM_WAL, { "UpdateMemWalState shard=a:1" },
+		.verdict = C },
+	/* w1 */
+	{ "a rewrite of what got an index", "Rewrite group=1,2>6", { OVER_01 }, .verdict = R,
+		.rule = "rewritten_coverage" },
+	{ "a rewrite of other fragments", "Rewrite group=2,3>6", { OVER_01 }, .verdict = C },
+	{ "a rewrite under an index of unknown coverage", "Rewrite group=2,3>6", { NO_BITS },
+		.verdict = R, .rule = "rewritten_coverage" },
+	{ "a rewrite while an index is dropped", "Rewrite group=1,2>6", { "CreateIndex removed=a" },
+		.verdict = C },
+	{ "recorded, all of a group is covered", "Rewrite group=0,1>6", { OVER_01 },
+		.carried = "0 0,1>6", .verdict = C },
+	{ "recorded, a part of a group is covered", "Rewrite group=1,2>6", { OVER_01 },
+		.carried = "0 1,2>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded, nobody knows what is covered", "Rewrite group=2,3>6", { NO_BITS },
+		.carried = "0 2,3>6", .verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded with row ids, an index of row ids", "Rewrite group=2,3>6",
+		{ "CreateIndex new=a:1:0,1:Bitmap" }, .carried = "0 2,3>6", .stable = true,
+		.verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded with row ids, an old BTree", "Rewrite group=2,3>6",
+		{ "CreateIndex new=a:1:0,1:0BTree" }, .carried = "0 2,3>6", .stable = true,
+		.verdict = R, .rule = "rewritten_coverage" },
+	{ "recorded with row ids, an index of addresses", "Rewrite group=2,3>6",
+		{ "CreateIndex new=a:1:0,1:1BTree" }, .carried = "0 2,3>6", .stable = true,
+		.verdict = C },
+	{ "a trim of the history", "Rewrite group=0,1>6",
+		{ "CreateIndex new=" REUSE "::6 removed=" REUSE }, .verdict = C },
+	{ "a history made anew", "Rewrite group=0,1>6", { "CreateIndex new=" REUSE "::6" },
+		.verdict = I, .rule = "reuse_history" },
+	/* w2 */
+	{ "tagged: both rewrite a fragment", "Rewrite group=0,1>6", { "Rewrite group=1,2>7" },
+		.carried = "1 0,1>6", .history = "1 1,2>7", .verdict = I, .rule = "transitions" },
+	{ "tagged: what ours makes was rewritten", "Rewrite group=0,1>6", { "Rewrite group=6>7" },
+		.carried = "1 0,1>6", .history = "1 6>7", .verdict = I, .rule = "transitions" },
+	{ "tagged: they rewrite others", "Rewrite group=0,1>6", { "Rewrite group=2,3>7" },
+		.carried = "1 0,1>6", .history = "1 2,3>7", .verdict = C },
+	{ "legacy: what ours makes was rewritten", "Rewrite group=0,1>6", { "Rewrite group=7>8" },
+		.carried = "0 0,1>6", .verdict = C },
+	/* 9.4: the history that a rewrite carries */
+	{ "the history it was built on", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 0,1>6 2>7", .history = "0 0,1>6", .verdict = C },
+	{ "that history trimmed", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 0>6 1>8 2>7", .history = "0 1>8", .verdict = C },
+	{ "that history trimmed to nothing", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 0>6 2>7", .history = "0", .verdict = C },
+	{ "that history gone", "Rewrite group=2>7", { "Append new=0" }, .carried = "0 0>6 2>7",
+		.verdict = R, .rule = "reuse_history" },
+	{ "a history with another record", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 0>6 2>7", .history = "0 0>6 1>8", .verdict = R,
+		.rule = "reuse_history" },
+	{ "a history in another order", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 0>6 1>8 2>7", .history = "0 1>8 0>6", .verdict = R,
+		.rule = "reuse_history" },
+	{ "a first history beside another first one", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 2>7", .history = "0 0>6", .verdict = R, .rule = "reuse_history" },
+	{ "a table that was tagged meanwhile", "Rewrite group=2>7", { "Append new=0" },
+		.carried = "0 2>7", .history = "1 0>6", .verdict = C },
+};
+
+START_TEST(the_index_decides)
+{
+	scene_check(&scenes[_i]);
+}
+END_TEST
+
+UNIT_MAIN("conflict_index", UNIT_LOOP(the_index_decides, scenes))
