@@ -156,6 +156,30 @@ def test_type_without_its_slash_is_read(scratch):
     reusechecks.history(programs.ShowTree(root), "latest", model_of(root))
 
 
+def moved(source, *destinations):
+    """A record that cuts a fragment of as many rows as it has destinations."""
+    rows = len(destinations)
+    return make_reuse.Record.ordered([[source, rows, 0]], [[d, 1, 0] for d in destinations],
+                                     {source: list(range(rows))})
+
+
+def test_numbering_is_by_lineage_then_as_stored(scratch):
+    """What waits for nothing comes first; then, turn by turn, what each of these has let loose."""
+    root = copied("fixtures/fri_tagged", scratch)
+    legacy = moved(111, 112)
+    legacy.arms = [[1, make_reuse.treemap({111: [0]})]]
+    content = make_reuse.Content()
+    content.versions = [[7, [legacy]]]
+    content.transitions = [moved(103, 104), moved(102, 105), moved(101, 103), moved(100, 101, 102),
+                           moved(110, 111)]
+    make_reuse.put(root, content)
+    model = model_of(root)
+    assert [t.name for t in model.transitions] == [
+        "transitions[3]", "transitions[4]", "transitions[1]", "transitions[2]",
+        "legacy_versions[0].groups[0]", "transitions[0]"]
+    reusechecks.history(programs.ShowTree(root), "latest", model)
+
+
 def test_sources_without_a_live_row(scratch):
     """A fragment that was wholly deleted when it was rewritten maps to nothing."""
     root = copied("fixtures/fri_tagged", scratch)
