@@ -2,6 +2,9 @@
 EXTRA_DIST += tests/bench/mount.py tests/bench/scan.py
 EXTRA_PROGRAMS = tests/bench/scan
 tests_bench_scan_SOURCES = tests/bench/scan.c
+EXTRA_DIST += tests/bench/translate.py
+EXTRA_PROGRAMS += tests/bench/translate
+tests_bench_translate_SOURCES = tests/bench/translate.c
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
@@ -10,4 +13,7 @@ bench: lancefs lancet
 bench-scan: tests/bench/scan
 	SCAN='$(abs_top_builddir)/tests/bench/scan' \
 		$(PYTHON) $(srcdir)/tests/bench/scan.py $(BENCH_FLAGS)
-.PHONY: bench bench-scan
+bench-translate: tests/bench/translate
+	TRANSLATE='$(abs_top_builddir)/tests/bench/translate' \
+		$(PYTHON) $(srcdir)/tests/bench/translate.py $(BENCH_FLAGS)
+.PHONY: bench bench-scan bench-translate
