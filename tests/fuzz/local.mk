@@ -17,6 +17,7 @@ fuzz_targets += tests/fuzz/fuzz_json
 fuzz_targets += tests/fuzz/fuzz_survivors
 fuzz_targets += tests/fuzz/fuzz_rowmap
 fuzz_targets += tests/fuzz/fuzz_reuse
+fuzz_targets += tests/fuzz/fuzz_conflict
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -108,6 +109,8 @@ tests_fuzz_fuzz_rowmap_SOURCES = tests/fuzz/fuzz_rowmap.c $(fuzz_driver)
 tests_fuzz_fuzz_rowmap_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_reuse_SOURCES = tests/fuzz/fuzz_reuse.c $(fuzz_driver)
 tests_fuzz_fuzz_reuse_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_conflict_SOURCES = tests/fuzz/fuzz_conflict.c $(fuzz_driver)
+tests_fuzz_fuzz_conflict_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
