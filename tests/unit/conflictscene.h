@@ -23,8 +23,10 @@ struct conflict_scene {
 	const char *entries;  /* of the later ones: "NAME:FIELDS:FRAGMENTS NAME" */
 	const char *live;     /* fragments of the later ones; NULL: as in version 1 */
 	const char *deleted;  /* "0:8,9": of the later ones */
-	const char *bases;    /* of the later ones: "1:name:path" */
-	bool stable;          /* stable row ids */
+	const char *deleted_before;
+	const char *bases;   /* of the later ones: "1:name:path" */
+	bool base_before;    /* version 1 has it, too */
+	bool stable, tagged; /* flags of all versions: stable row ids, tagged history */
 	enum conflict_verdict verdict;
 	const char *rule;
 	uint64_t version; /* that won; 0: the first of theirs */
@@ -55,8 +57,8 @@ scene_offsets(const char *text, const char *fragment, char into[PART_SIZE])
 }
 
 static inline void
-scene_fragments(
-	const struct tree *tree, struct buf *manifest, const char *live, const char *deleted)
+scene_fragments(const struct tree *tree, struct buf *manifest, uint64_t number, const char *live,
+	const char *deleted)
 {
 	char one[PART_SIZE], offsets[PART_SIZE], path[PART_SIZE];
 
@@ -64,11 +66,11 @@ scene_fragments(
 		struct buf vector = { 0 };
 
 		scene_offsets(deleted, one, offsets);
-		part_fragment(manifest, 2, one, offsets);
+		part_fragment(manifest, 2, one, offsets, number);
 		if (*offsets == '\0')
 			continue;
 		part_set(&vector, offsets);
-		snprintf(path, sizeof(path), "_deletions/%.20s-1-7.bin", one);
+		snprintf(path, sizeof(path), "_deletions/%.20s-1-%d.bin", one, (int)number);
 		tree_put(tree, path, vector.data, vector.size);
 		buf_release(&vector);
 	}
@@ -93,15 +95,16 @@ scene_version(const struct tree *tree, const struct conflict_scene *scene, uint6
 		text_entry(&section, 1, name);
 	at = scene_section(&file, &section);
 	text_schema(&manifest, 1, "0,1,2,3,4");
-	scene_fragments(tree, &manifest,
+	scene_fragments(tree, &manifest, number,
 		number == 1 || scene->live == NULL ? "0,1,2,3,4,5" : scene->live,
-		number == 1 ? NULL : scene->deleted);
+		number == 1 ? scene->deleted_before : scene->deleted);
 	maker_number(&manifest, 3, number);
 	maker_number(&manifest, 6, at);
-	maker_number(&manifest, 9, scene->stable ? 2 : 0);
-	maker_number(&manifest, 10, scene->stable ? 2 : 0);
+	for (uint32_t flags = 9; flags <= 10; flags++)
+		maker_number(
+			&manifest, flags, (scene->stable ? 2u : 0) | (scene->tagged ? 1024u : 0));
 	maker_writer(&manifest);
-	if (number > 1 && scene->bases != NULL)
+	if (scene->bases != NULL && (number > 1 || scene->base_before))
 		text_base(&manifest, 18, scene->bases);
 	txn_put(&message, transaction);
 	maker_number(&manifest, 23, scene_section(&file, &message));

@@ -163,6 +163,9 @@ static const struct conflict_scene scenes[] = {
 		.verdict = C },
 	{ "an id that was just given to another base", "UpdateBases base=1:a:pa",
 		{ "UpdateBases base=0:b:pb" }, .bases = "1:b:/pb", .verdict = I, .rule = "base" },
+	{ "an id that another base had before is no matter of others", "UpdateBases base=1:a:pa",
+		{ "UpdateBases base=0:b:pb" }, .bases = "1:c:/pc", .base_before = true,
+		.verdict = C },
 	{ "an id that is free", "UpdateBases base=2:a:pa", { "UpdateBases base=0:b:pb" },
 		.bases = "1:b:/pb", .verdict = C },
 };

@@ -157,6 +157,8 @@ static const struct conflict_scene scenes[] = {
 		.deleted = "0:4,8", .verdict = R, .rule = "overlaid_rows" },
 	{ "overlay of rows that stayed", "DataOverlay cells=0:1:4", { "Update updated=0" },
 		.deleted = "0:5,8", .verdict = C },
+	{ "overlay of rows that were deleted before", "DataOverlay cells=0:1:4",
+		{ "Update updated=0" }, .deleted_before = "0:4", .deleted = "0:4,5", .verdict = C },
 	{ "overlay of what was changed in place", "DataOverlay cells=0:1:4",
 		{ "Update columns updated=0! fields=1" }, .deleted = "0:4", .verdict = C },
 };

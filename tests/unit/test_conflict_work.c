@@ -38,7 +38,7 @@ START_TEST(deletion_vectors_are_merged)
 {
 	static const struct conflict_scene scene = { "merged", "Delete updated=0,1,2",
 		{ "Delete updated=0", "Update updated=2,3" },
-		.affected = "0:4,5 1:1 2:0,1,2,3,4,5,6,7,8,9", .deleted = "0:8,9 2:10,11 3:0" };
+		.affected = "2:9,8,7,6,5,4,3,2,1,0 0:5 1:1 0:4,5", .deleted = "0:8,9 2:10,11 3:0" };
 	struct conflict_run run;
 
 	run_compatible(&run, &scene);

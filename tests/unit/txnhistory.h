@@ -1,5 +1,5 @@
 /* Reuse histories of a few words: "0 0,1>6 2>7" is a legacy one (1: a tagged one) of two records,
- * in which no row was deleted.
+ * in which no row was deleted. In a tagged one "~0,1>6" is a legacy record.
  */
 #ifndef TESTS_TXNHISTORY_H
 #define TESTS_TXNHISTORY_H
@@ -88,10 +88,10 @@ history_entry(struct buf *b, const char *text)
 	bool tagged = *text == '1';
 
 	for (text++; part_next(&text, " ", group);) {
-		const char *at = group;
+		const char *at = group + (*group == '~');
 
 		ck_assert(part_next(&at, ">", from) && part_next(&at, ">", to));
-		(tagged ? history_tagged : history_legacy)(&content, from, to);
+		(tagged && *group != '~' ? history_tagged : history_legacy)(&content, from, to);
 	}
 	part_message(&details, 1, &content);
 	part_text(&any, 1, "/lance.table.FragmentReuseIndexDetails");

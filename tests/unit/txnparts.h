@@ -115,9 +115,9 @@ part_overlay(struct buf *b, uint32_t field, const char *text, uint64_t version)
 }
 
 /* "ID", "ID!": with another file than before, "ID@V": with an overlay of version V on field 1.
- * `deleted` is a list of offsets: the fragment has a deletion file. */
+ * `deleted` is a list of offsets: the fragment has a deletion file, of that id. */
 static inline void
-part_fragment(struct buf *b, uint32_t field, const char *text, const char *deleted)
+part_fragment(struct buf *b, uint32_t field, const char *text, const char *deleted, uint64_t vector)
 {
 	char path[PART_SIZE], *end;
 	struct buf fragment = { 0 }, deletion = { 0 };
@@ -129,7 +129,7 @@ part_fragment(struct buf *b, uint32_t field, const char *text, const char *delet
 	if (*deleted != '\0') {
 		maker_number(&deletion, 1, 1);
 		maker_number(&deletion, 2, 1);
-		maker_number(&deletion, 3, 7);
+		maker_number(&deletion, 3, vector);
 		part_message(&fragment, 3, &deletion);
 	}
 	maker_number(&fragment, 4, PART_ROWS);
@@ -144,7 +144,7 @@ part_fragments(struct buf *b, uint32_t field, const char *list)
 	char one[PART_SIZE];
 
 	while (part_next(&list, ",", one))
-		part_fragment(b, field, one, "");
+		part_fragment(b, field, one, "", 0);
 }
 
 #endif
