@@ -29,6 +29,9 @@ enum conflict_verdict { CONFLICT_NONE, CONFLICT_RETRYABLE, CONFLICT_INCOMPATIBLE
 
 struct index_set;
 
+/* The rule of a trim that finds its work done: as good as a success. */
+#define CONFLICT_NOTHING_TO_TRIM "nothing_to_trim"
+
 /* Who won, and why. */
 struct conflict {
 	enum conflict_verdict verdict;

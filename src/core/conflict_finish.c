@@ -74,22 +74,41 @@ check_trimmed(struct clash *clash)
 	return clash_retry(clash, "reuse_history", "the fragment reuse history is another one");
 }
 
-/* A trim of a tagged history is made anew from the one there is: is there anything to do? */
+/* Transitions that some index needs; 0 without a history. */
 static int
-check_trim(struct clash *clash, lancet_reuse *reuse)
+count_needed(struct clash *clash, size_t *ret_needed, size_t *ret_count)
 {
 	struct lancet_reuse_need *needs = NULL;
-	size_t count = 0, needed = 0;
+	struct lancet_error cause = { 0 };
+	lancet_reuse *reuse = NULL;
+	size_t count = 0;
+	int rc = lancet_reuse_needs(clash->rebase->newest, &needs, &count, &cause);
+
+	*ret_needed = *ret_count = 0;
+	if (rc == LANCET_NOT_FOUND)
+		return LANCET_OK;
+	if (rc != LANCET_OK)
+		return lancet_fail(clash->err, cause.code, "%s", cause.text);
+	for (size_t i = 0; i < count; i++)
+		*ret_needed += i == 0 || needs[i].transition != needs[i - 1].transition;
+	free(needs);
+	TRY(lancet_version_reuse(clash->rebase->newest, &reuse, clash->err));
+	*ret_count = reuse->info.transition_count;
+	return LANCET_OK;
+}
+
+/* A trim of a tagged history is made anew from the one there is: is there anything to do? Nothing
+ * of one that is damaged or not understood may go. */
+static int
+check_trim(struct clash *clash)
+{
+	size_t needed, count;
 
 	clash->rebase->trims = true;
-	if (reuse != NULL)
-		TRY(lancet_reuse_needs(clash->rebase->newest, &needs, &count, clash->err));
-	for (size_t i = 0; i < count; i++)
-		needed += i == 0 || needs[i].transition != needs[i - 1].transition;
-	free(needs);
-	if (reuse != NULL && needed < reuse->info.transition_count)
+	TRY(count_needed(clash, &needed, &count));
+	if (needed < count)
 		return LANCET_OK;
-	return clash_retry(clash, "reuse_history", "nothing is left to trim");
+	return clash_retry(clash, CONFLICT_NOTHING_TO_TRIM, "nothing is left to trim");
 }
 
 /* Fragments that others were made of are as stale as those. */
@@ -114,13 +133,11 @@ finish_index(struct clash *clash)
 	const struct touched *ours = clash->ours;
 	struct rebase *rebase = clash->rebase;
 	lancet_reuse *reuse = NULL;
-	bool tagged;
 
 	rebase->superseded_count = 0;
 	TRY(rebase_history(rebase, &reuse, clash->err));
-	tagged = rebase_is_tagged(rebase, reuse);
-	if (tagged && (ours->adds_reuse || ours->removes_reuse))
-		return check_trim(clash, reuse);
+	if (rebase_is_tagged(rebase) && (ours->adds_reuse || ours->removes_reuse))
+		return check_trim(clash);
 	if (ours->adds_reuse) {
 		TRY(check_trimmed(clash));
 		TRY(supersede(clash, REUSE_INDEX_NAME));
@@ -213,13 +230,11 @@ finish_rewrite(struct clash *clash)
 	struct rebase *rebase = clash->rebase;
 	const struct lancet_index *index;
 	struct arena arena = { 0 };
-	lancet_reuse *reuse = NULL;
 	int rc;
 
 	if (rebase->reuse_entry.size == 0 || rebase->carried.index_version > 0)
 		return LANCET_OK;
-	TRY(rebase_history(rebase, &reuse, clash->err));
-	if (rebase_is_tagged(rebase, reuse))
+	if (rebase_is_tagged(rebase))
 		return LANCET_OK;
 	TRY(find_entries(clash, REUSE_INDEX_NAME, &index));
 	rc = compare_histories(clash, index, &arena);

@@ -121,7 +121,6 @@ int
 rule_indices(struct clash *clash)
 {
 	const struct touched *ours = clash->ours, *theirs = clash->theirs;
-	lancet_reuse *reuse = NULL;
 	struct slice common;
 
 	if (texts_meet(&ours->new_names, &theirs->new_names, &common))
@@ -135,8 +134,7 @@ rule_indices(struct clash *clash)
 		return clash_retry(clash, "index_name", "a segment that we remove was removed");
 	if (!touches_history(ours) || !touches_history(theirs))
 		return LANCET_OK;
-	TRY(rebase_history(clash->rebase, &reuse, clash->err));
-	if (rebase_is_tagged(clash->rebase, reuse))
+	if (rebase_is_tagged(clash->rebase))
 		return clash_retry(
 			clash, "reuse_history", "the fragment reuse history has changed");
 	return LANCET_OK;
@@ -173,16 +171,15 @@ int
 rule_index_replacement(struct clash *clash)
 {
 	struct rebase *rebase = clash->rebase;
-	lancet_reuse *reuse = NULL;
+	bool tagged = rebase_is_tagged(rebase);
 	uint64_t field;
 
-	TRY(rebase_history(rebase, &reuse, clash->err));
 	for (size_t i = 0; i < rebase->index_count && !clash_decided(clash); i++) {
 		struct rebase_index *index = &rebase->indices[i];
 
 		if (!numbers_meet(&clash->theirs->fields, &index->fields, &field))
 			continue;
-		if (rebase_is_tagged(rebase, reuse) && index->covered != NULL)
+		if (tagged && index->covered != NULL)
 			TRY(rebase_withdraw(index, &clash->theirs->updated, clash->err));
 		else
 			(void)replaced_field(clash, field);

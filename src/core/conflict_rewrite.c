@@ -121,7 +121,7 @@ find_recording(struct clash *clash, struct recording *ret_recording)
 	all = reuse != NULL;
 	for (size_t i = 0; i < clash->theirs->group_count && all; i++)
 		all = history_has_group(reuse, &clash->theirs->groups[i]);
-	*ret_recording = (struct recording){ reuse, rebase_is_tagged(clash->rebase, reuse), all };
+	*ret_recording = (struct recording){ reuse, rebase_is_tagged(clash->rebase), all };
 	return LANCET_OK;
 }
 

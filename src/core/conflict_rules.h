@@ -111,7 +111,7 @@ int rebase_withdraw_changed(struct clash *clash);
 /* conflict_history.c: the reuse history of the newest version, NULL when it has none that could be
  * built on. */
 int rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_error *err);
-bool rebase_is_tagged(const struct rebase *rebase, const lancet_reuse *reuse);
+bool rebase_is_tagged(const struct rebase *rebase);
 /* Whether a transition of the history is this group, or consumes all of its old fragments. */
 bool history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group);
 

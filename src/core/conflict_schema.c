@@ -180,13 +180,10 @@ int
 rule_index_merge(struct clash *clash)
 {
 	const Lance__Table__Transaction__Merge *message = clash->theirs->message->merge;
-	lancet_reuse *reuse = NULL;
 
 	if (clash->ours->adds_mem_wal)
 		return clash_retry(clash, "mem_wal", "the schema was changed");
-	TRY(rebase_history(clash->rebase, &reuse, clash->err));
-	TRY(check_lost(
-		clash, message->schema, message->n_schema, rebase_is_tagged(clash->rebase, reuse)));
+	TRY(check_lost(clash, message->schema, message->n_schema, rebase_is_tagged(clash->rebase)));
 	return clash_decided(clash) ? LANCET_OK : rebase_withdraw_changed(clash);
 }
 

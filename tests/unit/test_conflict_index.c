@@ -44,7 +44,7 @@ static const struct conflict_scene scenes[] = {
 	{ "a tagged history with something to trim", "CreateIndex removed=" REUSE,
 		{ "Append new=0" }, .history = "1 0,1>6", .verdict = C },
 	{ "a tagged history with nothing to trim", "CreateIndex removed=" REUSE, { "Append new=0" },
-		.history = "1", .verdict = R, .rule = "reuse_history" },
+		.history = "1", .verdict = R, .rule = CONFLICT_NOTHING_TO_TRIM },
 	{ "a trim while a tagged history grows", "CreateIndex removed=" REUSE,
 		{ "Rewrite group=0,1>6" }, .history = "1 0,1>6", .live = "2,3,4,5,6", .verdict = R,
 		.rule = "reuse_history" },

@@ -1,5 +1,6 @@
 /* Reuse histories of a few words: "0 0,1>6 2>7" is a legacy one (1: a tagged one) of two records,
- * in which no row was deleted. In a tagged one "~0,1>6" is a legacy record.
+ * in which no row was deleted. In a tagged one "~0,1>6" is a legacy record, and "?0,1>6" one
+ * that is not understood.
  */
 #ifndef TESTS_TXNHISTORY_H
 #define TESTS_TXNHISTORY_H
@@ -67,7 +68,7 @@ history_legacy(struct buf *content, const char *from, const char *to)
 }
 
 static inline void
-history_tagged(struct buf *content, const char *from, const char *to)
+history_tagged(struct buf *content, const char *from, const char *to, uint32_t mapping_field)
 {
 	struct buf transition = { 0 }, mapping = { 0 };
 	size_t rows = history_count(from) * PART_ROWS;
@@ -75,7 +76,7 @@ history_tagged(struct buf *content, const char *from, const char *to)
 	history_digests(&transition, 1, from, rows);
 	history_digests(&transition, 2, to, rows);
 	history_treemap(&mapping, 1, from);
-	part_message(&transition, 3, &mapping);
+	part_message(&transition, mapping_field, &mapping);
 	part_message(content, 2, &transition);
 }
 
@@ -88,10 +89,13 @@ history_entry(struct buf *b, const char *text)
 	bool tagged = *text == '1';
 
 	for (text++; part_next(&text, " ", group);) {
-		const char *at = group + (*group == '~');
+		const char *at = group + (*group == '~' || *group == '?');
 
 		ck_assert(part_next(&at, ">", from) && part_next(&at, ">", to));
-		(tagged && *group != '~' ? history_tagged : history_legacy)(&content, from, to);
+		if (tagged && *group != '~')
+			history_tagged(&content, from, to, *group == '?' ? 9 : 3);
+		else
+			history_legacy(&content, from, to);
 	}
 	part_message(&details, 1, &content);
 	part_text(&any, 1, "/lance.table.FragmentReuseIndexDetails");
