@@ -34,7 +34,7 @@ struct reuse_edge {
 	uint32_t rows;  /* of its own */
 };
 
-#define REUSE_KEPT 8u
+#define REUSE_KEPT 16u
 struct reuse_kept; /* a row map: mapping.c */
 void reuse_kept_free(struct reuse_kept *kept);
 
