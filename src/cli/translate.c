@@ -131,8 +131,9 @@ print_batch(struct translation *work, struct lancet_error *err)
 	if (current == NULL || fates == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "%zu row addresses", count);
 	rc = lancet_translate(work->version, row_addrs, count, current, fates, &failure);
-	if (work->code == LANCET_OK) {
-		work->code = rc;
+	if (work->code == LANCET_OK && rc != LANCET_OK) {
+		work->code = lancet_wrap(
+			&failure, rc, "_versions/%s", lancet_version_manifest_name(work->version));
 		work->failure = failure;
 	}
 	for (size_t i = 0; i < count; i++)

@@ -27,7 +27,7 @@ put_advice(struct buf *out, enum lancet_code code)
 	default:
 		break;
 	}
-	buf_put_text(out, "Rows, fragments and dataset/ of this version are not affected.\n");
+	buf_put_text(out, "Rows and fragments of this version are not affected.\n");
 }
 
 /* A line for each; *ret_worst is what most has to be done about. */
@@ -65,6 +65,7 @@ render_reuse_error(const struct node_ref *ref, struct buf *out, struct lancet_er
 	if (rc != LANCET_OK) {
 		buf_printf(out, "the history of rewritten fragments can't be read: %s\n", why.text);
 		put_advice(out, why.code);
+		buf_put_text(out, "A copy needs all of it: dataset/ may fail as well.\n");
 		return LANCET_OK;
 	}
 	if (lancet_reuse_info(reuse)->fault_count == 0)
