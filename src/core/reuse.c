@@ -207,11 +207,3 @@ reuse_consumer(const struct lancet_reuse *reuse, uint64_t fragment)
 
 	return edge == NULL ? NULL : &reuse->transitions[edge->transition];
 }
-
-struct reuse_transition *
-reuse_maker(const struct lancet_reuse *reuse, uint64_t fragment)
-{
-	const struct reuse_edge *edge = find_edge(reuse->made_by, reuse->made_count, fragment);
-
-	return edge == NULL ? NULL : &reuse->transitions[edge->transition];
-}

@@ -23,6 +23,7 @@ struct reuse_transition {
 	struct lancet_transition info; /* first: the public handle points here */
 	struct slice surviving;        /* ORDERED_COMPACTION: the stored treemap */
 	bool has_row_map;              /* the record names one, whatever else it has */
+	uint32_t fed_end;              /* none of its sources is made from this transition on */
 	_Atomic(struct reuse_survivors *) survivors; /* made on first use: survivors.h */
 };
 
@@ -94,11 +95,9 @@ int reuse_fault(struct lancet_reuse *reuse, struct reuse_transition *transition,
 /* "legacy_versions[2].groups[0]", "transitions[5]". */
 void reuse_record_name(const struct lancet_transition *transition, char into[64]);
 
-/* The transition that consumes (made: makes) the fragment, or NULL. Of several, which all have a
- * fault, the first. */
+/* The transition that consumes the fragment, or NULL. Of several, all with a fault, the first. */
 struct reuse_transition *reuse_consumer(const struct lancet_reuse *reuse, uint64_t fragment);
 /* The same with the rows of the fragment in it. */
 const struct reuse_edge *reuse_used_by(const struct lancet_reuse *reuse, uint64_t fragment);
-struct reuse_transition *reuse_maker(const struct lancet_reuse *reuse, uint64_t fragment);
 
 #endif

@@ -399,6 +399,27 @@ apply(struct order *order)
 		}
 }
 
+/* Each transition learns the last maker of its sources. The edges of a joint are where they were,
+ * and its last maker is the last of them. */
+static void
+note_makers(const struct order *order)
+{
+	struct lancet_reuse *reuse = order->reuse;
+
+	for (size_t i = 0; i < order->joint_count; i++) {
+		const struct joint *joint = &order->joints[i];
+		uint32_t end =
+			reuse->made_by[joint->made_at + joint->made_count - 1].transition + 1;
+
+		for (size_t k = 0; k < joint->used_count; k++) {
+			uint32_t user = reuse->used_by[joint->used_at + k].transition;
+
+			if (reuse->transitions[user].fed_end < end)
+				reuse->transitions[user].fed_end = end;
+		}
+	}
+}
+
 static void
 note_faults(struct lancet_reuse *reuse)
 {
@@ -424,6 +445,7 @@ reuse_order(struct lancet_reuse *reuse, struct lancet_error *err)
 	if (rc == LANCET_OK) {
 		assert(order.tail == reuse->info.transition_count);
 		apply(&order);
+		note_makers(&order);
 		note_faults(reuse);
 	}
 	free(order.joints);

@@ -134,22 +134,6 @@ follow(struct translate *work, const struct translate_run *runs, size_t count)
 	lancet_row_mapping_free(mapping);
 }
 
-/* Whether a transition from `first` on makes one of this one's sources. */
-static bool
-is_fed(const struct translate *work, uint32_t transition, uint32_t first)
-{
-	const struct lancet_transition *info = &work->reuse->transitions[transition].info;
-
-	for (size_t i = 0; i < info->source_count; i++) {
-		const struct reuse_transition *maker =
-			reuse_maker(work->reuse, info->sources[i].id);
-
-		if (maker != NULL && maker - work->reuse->transitions >= (ptrdiff_t)first)
-			return true;
-	}
-	return false;
-}
-
 /* How many of the runs, sorted by transition, are followed now. */
 static size_t
 runs_to_follow(const struct translate *work, const struct translate_run *runs, size_t count)
@@ -162,7 +146,8 @@ runs_to_follow(const struct translate *work, const struct translate_run *runs, s
 		size_t middle = low + (high - low) / 2;
 
 		if (runs[middle].transition == runs[0].transition ||
-			!is_fed(work, runs[middle].transition, runs[0].transition))
+			work->reuse->transitions[runs[middle].transition].fed_end <=
+				runs[0].transition)
 			low = middle + 1;
 		else
 			high = middle;

@@ -30,6 +30,15 @@ count_rows(const struct lancet_fragment_digest *list, size_t count)
 	return rows;
 }
 
+static const struct reuse_transition *
+maker_of(const struct lancet_reuse *reuse, uint64_t fragment)
+{
+	for (size_t i = 0; i < reuse->made_count; i++)
+		if (reuse->made_by[i].fragment == fragment)
+			return &reuse->transitions[reuse->made_by[i].transition];
+	return NULL;
+}
+
 static void
 check_sound(const struct lancet_reuse *reuse, const struct reuse_transition *transition)
 {
@@ -40,13 +49,15 @@ check_sound(const struct lancet_reuse *reuse, const struct reuse_transition *tra
 	fuzz_expect(count_rows(info->sources, info->source_count) == info->live_rows);
 	fuzz_expect(count_rows(info->destinations, info->destination_count) == info->live_rows);
 	for (size_t i = 0; i < info->source_count; i++) {
-		const struct reuse_transition *maker = reuse_maker(reuse, info->sources[i].id);
+		const struct reuse_transition *maker = maker_of(reuse, info->sources[i].id);
 
 		fuzz_expect(reuse_consumer(reuse, info->sources[i].id) == transition);
 		fuzz_expect(maker == NULL || maker < transition);
+		fuzz_expect(maker == NULL ||
+			    maker - reuse->transitions < (ptrdiff_t)transition->fed_end);
 	}
 	for (size_t i = 0; i < info->destination_count; i++)
-		fuzz_expect(reuse_maker(reuse, info->destinations[i].id) == transition);
+		fuzz_expect(maker_of(reuse, info->destinations[i].id) == transition);
 }
 
 /* Two that contradict each other are both at fault, and each record is there once. */

@@ -287,7 +287,79 @@ START_TEST(live_addresses_need_no_history)
 }
 END_TEST
 
+#define CHAIN 10000u
+#define ROWS  4200u
+#define WIDE  150000u
+
+/* Fragment `source` becomes the next one, row by row. */
+static void
+put_link(struct buf *content, uint32_t source)
+{
+	const struct digest from = { source, ROWS, 0 }, into = { source + 1, ROWS, 0 };
+	struct buf record = { 0 }, mapping = { 0 }, treemap = { 0 };
+
+	put_u32(&treemap, 1);
+	put_u32(&treemap, 0);
+	put_u32(&treemap, source);
+	buf_put(&treemap, "\x3b\x30\0\0\1", 5); /* one container, of runs */
+	put_u32(&treemap, (ROWS - 1) << 16);    /* its key and rows */
+	put_u32(&treemap, 1);                   /* one run from 0 on */
+	buf_put_byte(&treemap, (ROWS - 1) & 0xff);
+	buf_put_byte(&treemap, (ROWS - 1) >> 8);
+	put_message(&mapping, 1, &treemap);
+	put_digests(&record, 1, &from, 1);
+	put_digests(&record, 2, &into, 1);
+	put_message(&record, 3, &mapping);
+	put_message(content, 2, &record);
+}
+
+/* The end of a chain and very many others become one, by a row map that is not there. */
+static void
+put_wide(struct buf *content)
+{
+	const struct digest end = { CHAIN, ROWS, 0 }, into = { 2 * WIDE, WIDE + ROWS, 0 };
+	struct buf record = { 0 }, mapping = { 0 };
+
+	for (uint32_t i = 0; i < WIDE; i++)
+		put_digests(&record, 1, &(struct digest){ WIDE + i, 1, 0 }, 1);
+	put_digests(&record, 1, &end, 1);
+	put_digests(&record, 2, &into, 1);
+	put_named(&mapping, 1, "01234567-89ab-cdef-0123-456789abcdef");
+	put_number(&mapping, 2, 1000);
+	put_message(&record, 4, &mapping);
+	put_message(content, 2, &record);
+}
+
+/* While addresses come up a long chain, one waits for them. Looking at all sources of the
+ * transition where it waits would take minutes. */
+START_TEST(waiting_costs_nothing)
+{
+	static uint64_t asked[ROWS + 1], current[ROWS + 1];
+	static uint8_t fates[ROWS + 1];
+	struct tree tree = tree_new();
+	struct buf content = { 0 };
+	lancet_dataset *dataset;
+	lancet_version *version;
+
+	for (uint32_t i = 0; i < CHAIN; i++)
+		put_link(&content, i);
+	put_wide(&content);
+	history_write_inline(&tree, &content, 1, small_live, ARRAY_SIZE(small_live));
+	dataset = open_dataset(&tree);
+	version = history_version(dataset);
+	for (uint32_t i = 0; i < ROWS; i++)
+		asked[i] = ADDR(10, i);
+	asked[ROWS] = ADDR(WIDE, 0);
+	ck_assert_int_eq(
+		lancet_translate(version, asked, ROWS + 1, current, fates, NULL), LANCET_IO);
+	for (uint32_t i = 0; i <= ROWS; i++)
+		ck_assert_int_eq(fates[i], LANCET_ROW_FAILED);
+	lancet_version_unref(version);
+	close_dataset(dataset, &tree);
+}
+END_TEST
+
 UNIT_MAIN("translate", UNIT_TEST(every_fate_of_a_row_is_told),
 	UNIT_TEST(more_addresses_than_a_batch_has_room_for),
 	UNIT_LOOP(damage_is_felt_where_it_is, damages),
-	UNIT_LOOP(live_addresses_need_no_history, histories))
+	UNIT_LOOP(live_addresses_need_no_history, histories), UNIT_TEST(waiting_costs_nothing))
