@@ -9,7 +9,7 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define WORK_MAX (UINT64_C(1) << 32)
+#define WORK_MAX (UINT64_C(1) << 28) /* seconds */
 
 void
 reach_graph_release(struct reach_graph *graph)
