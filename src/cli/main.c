@@ -47,9 +47,10 @@ misuse(const char *what, const char *word)
 	return usage(stderr);
 }
 
-/* Whether the word is one of selection's; then it is taken. */
-static bool
-take_selection(struct selection *selection, const char *word)
+/* *ret_taken says whether the word is one of selection's; INVALID: it is there already. */
+static int
+take_selection(struct selection *selection, const char *word, bool *ret_taken,
+	struct lancet_error *err)
 {
 	const struct {
 		const char *key;
@@ -61,15 +62,18 @@ take_selection(struct selection *selection, const char *word)
 		{ "branch=", &selection->branch },
 	};
 
+	*ret_taken = false;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		size_t size = strlen(keys[i].key);
 
-		if (strncmp(word, keys[i].key, size) == 0) {
-			*keys[i].value = word + size;
-			return true;
-		}
+		if (strncmp(word, keys[i].key, size) != 0)
+			continue;
+		if (*keys[i].value != NULL)
+			return lancet_fail(err, LANCET_INVALID, "%s is there twice", keys[i].key);
+		*keys[i].value = word + size;
+		*ret_taken = true;
 	}
-	return false;
+	return LANCET_OK;
 }
 
 static const struct command *
@@ -84,25 +88,38 @@ find_command(const char *name)
 
 /* Arguments behind the command's name. The words that remain are moved to the front of argv. */
 static int
+sort_words(const struct command *command, int argc, char **argv, struct command_line *line,
+	struct lancet_error *err)
+{
+	for (int i = 0; i < argc; i++) {
+		bool taken = line->dataset == NULL;
+
+		if (taken)
+			line->dataset = argv[i];
+		else if (line->word_count >= command->word_min)
+			TRY(take_selection(&line->selection, argv[i], &taken, err));
+		if (!taken)
+			argv[line->word_count++] = argv[i];
+	}
+	return LANCET_OK;
+}
+
+static int
 run(const struct command *command, int argc, char **argv)
 {
 	struct command_line line = { .words = argv };
 	struct lancet_error err = { 0 };
+	int rc = sort_words(command, argc, argv, &line, &err);
 
-	for (int i = 0; i < argc; i++) {
-		if (line.dataset == NULL)
-			line.dataset = argv[i];
-		else if (line.word_count < command->word_min ||
-			 !take_selection(&line.selection, argv[i]))
-			argv[line.word_count++] = argv[i];
-	}
 	if (line.dataset == NULL)
 		return misuse("which dataset?", NULL);
-	if (line.word_count < command->word_min)
+	if (rc == LANCET_OK && line.word_count < command->word_min)
 		return misuse("something is missing behind", line.dataset);
-	if (line.word_count > command->word_max)
+	if (rc == LANCET_OK && line.word_count > command->word_max)
 		return misuse("what is this", argv[command->word_max]);
-	if (command->run(&line, &err) == LANCET_OK)
+	if (rc == LANCET_OK)
+		rc = command->run(&line, &err);
+	if (rc == LANCET_OK)
 		return EXIT_SUCCESS;
 	fprintf(stderr, "lancet: %s: %s\n", strerrorname_np(lancet_error_errno(&err)), err.text);
 	return EXIT_FAILED;

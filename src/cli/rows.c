@@ -81,6 +81,8 @@ parse_range(struct request *request, struct slice range, struct lancet_error *er
 	size_t size = dash != NULL ? (size_t)(dash - range.data) : range.size;
 	uint64_t first, last;
 
+	if (range.size == 0)
+		return lancet_fail(err, LANCET_INVALID, "row_ids=: an item is empty");
 	if (!text_to_u64(slice_of(range.data, size), &first))
 		return lancet_fail(err, LANCET_INVALID, "row_ids=: %.*s is no row id",
 			(int)(range.size < 40 ? range.size : 40), (const char *)range.data);

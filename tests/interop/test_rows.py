@@ -203,12 +203,14 @@ def test_row_ids(numbered):
     for word in ("row_ids=", "row_ids=x", "row_ids=5-2", "row_ids=1,,2", "row_ids=-3",
                  "row_ids=18446744073709551616"):
         assert refused(path, word)[0] == errno.EINVAL
+    assert "empty" in refused(path, "row_ids=1,,2")[1]
     assert refused(path, "row_ids=0-18446744073709551615")[0] == errno.EFBIG
 
 
 @pytest.mark.parametrize("words", [["limit=x"], ["limit=-1"], ["offset="], ["format=xml"],
                                    ["blobs=some"], ["where=n"], ["n"], ["limit=1", "limit=2"],
-                                   ["version=0"]])
+                                   ["version=0"], ["version=1", "limit=1", "version=2"],
+                                   ["tag=a", "tag=a"]])
 def test_words_that_make_no_sense(numbered, words):
     assert refused(numbered[0], *words)[0] == errno.EINVAL
 
