@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "reuse.h"
 #include "util/macros.h"
@@ -17,22 +16,18 @@ static int
 add_row_map(struct live_files *files, lancet_version *version,
 	const struct lancet_transition *transition, struct lancet_error *err)
 {
-	struct slice id = slice_of(transition->map_id.data, transition->map_id.size);
 	struct lancet_live_file file = {
 		.kind = LANCET_LIVE_ROW_MAP,
 		.has_base = transition->has_base,
 		.base_id = transition->base_id,
 		.size = transition->map_bytes,
 	};
-	char path[300];
+	lancet_autofree char *path = NULL;
+	int rc;
 
-	TRY(store_key_check(id, err));
-	if (id.size > 255 || memchr(id.data, '/', id.size) != NULL)
-		return lancet_fail(err, LANCET_CORRUPT, "row map id of %zu bytes", id.size);
-	snprintf(path, sizeof(path), "_fri/%.*s/stable_partition.lance", (int)id.size,
-		(const char *)id.data);
+	TRY(reuse_map_path(transition->map_id, &path, err));
 	file.path = file.source_path = path;
-	int rc = lancet_version_base(version, file.has_base, file.base_id, &file.base, err);
+	rc = lancet_version_base(version, file.has_base, file.base_id, &file.base, err);
 	if (rc == LANCET_IO || rc == LANCET_UNSUPPORTED || rc == LANCET_DENIED)
 		file.code = rc; /* its base can't be reached now: the file fails when it is read */
 	else

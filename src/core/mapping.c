@@ -191,12 +191,6 @@ lancet_row_mapping_free(lancet_row_mapping *mapping)
 	free(mapping);
 }
 
-const struct lancet_transition *
-mapping_transition(const lancet_row_mapping *mapping)
-{
-	return mapping->transition;
-}
-
 uint64_t
 mapping_labels_decoded(const lancet_row_mapping *mapping)
 {

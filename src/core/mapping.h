@@ -14,7 +14,6 @@ int mapping_open_kept(lancet_version *version, struct lancet_reuse *reuse, size_
  */
 int mapping_locate(lancet_row_mapping *mapping, const uint64_t *rows, size_t count,
 	uint64_t *row_addrs, struct lancet_error *err);
-const struct lancet_transition *mapping_transition(const lancet_row_mapping *mapping);
 uint64_t mapping_labels_decoded(const lancet_row_mapping *mapping);
 
 #endif

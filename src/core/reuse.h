@@ -88,6 +88,8 @@ int reuse_order(struct lancet_reuse *reuse, struct lancet_error *err);
 /* A UUID in one of the spellings that the reference takes: hyphenated, that in braces or after
  * "urn:uuid:", or its digits alone. The file's directory is named as it is spelt. */
 bool reuse_map_id_is_valid(struct lancet_bytes id);
+/* Where the row map of that id lies below its base, allocated. CORRUPT: not one plain name. */
+int reuse_map_path(struct lancet_bytes id, char **ret_path, struct lancet_error *err);
 /* Gives the transition a fault, unless it has one that is as bad: CORRUPT counts more than
  * UNSUPPORTED. Text as of printf, the record's name is put before it. Fails with LIMIT. */
 int reuse_fault(struct lancet_reuse *reuse, struct reuse_transition *transition,

@@ -1,8 +1,8 @@
 /* Where the row map of a stable partition lies. Format facts: row map file, base paths. */
 #include "reuse.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "util/macros.h"
 #include "version.h"
@@ -49,12 +49,27 @@ reuse_map_id_is_valid(struct lancet_bytes id)
 }
 
 int
+reuse_map_path(struct lancet_bytes id, char **ret_path, struct lancet_error *err)
+{
+	struct slice text = slice_of(id.data, id.size);
+	char *path;
+
+	TRY(store_key_check(text, err));
+	if (text.size > 255 || memchr(text.data, '/', text.size) != NULL)
+		return lancet_fail(err, LANCET_CORRUPT, "row map id of %zu bytes", text.size);
+	if (asprintf(&path, "_fri/%.*s/stable_partition.lance", (int)text.size,
+		    (const char *)text.data) < 0)
+		return lancet_fail(err, LANCET_NO_MEMORY, "row map: out of memory");
+	*ret_path = path;
+	return LANCET_OK;
+}
+
+int
 lancet_row_map_path(lancet_version *version, const struct lancet_transition *transition,
 	const lancet_base **ret_base, char **ret_path, struct lancet_error *err)
 {
 	struct lancet_bytes id = transition->map_id;
 	const lancet_base *base;
-	char *path;
 
 	if (transition->mapping != LANCET_STABLE_PARTITION)
 		return lancet_fail(err, LANCET_NOT_FOUND, "%s: has no row map",
@@ -63,10 +78,7 @@ lancet_row_map_path(lancet_version *version, const struct lancet_transition *tra
 		return lancet_fail(
 			err, LANCET_CORRUPT, "row map: its id of %zu bytes is no UUID", id.size);
 	TRY(lancet_version_base(version, transition->has_base, transition->base_id, &base, err));
-	if (asprintf(&path, "_fri/%.*s/stable_partition.lance", (int)id.size,
-		    (const char *)id.data) < 0)
-		return lancet_fail(err, LANCET_NO_MEMORY, "row map: out of memory");
+	TRY(reuse_map_path(id, ret_path, err));
 	*ret_base = base;
-	*ret_path = path;
 	return LANCET_OK;
 }

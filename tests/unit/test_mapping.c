@@ -122,9 +122,11 @@ START_TEST(rows_are_read_in_any_pieces)
 	const uint64_t *went = scene->history.rewrites[_i].went;
 	lancet_row_mapping *mapping = open_mapping(scene, (size_t)_i);
 	uint64_t rows = scene->history.rewrites[_i].rows;
+	lancet_reuse *reuse = NULL;
 
 	ck_assert_uint_eq(mapping_labels_decoded(mapping), 0);
-	ck_assert_uint_eq(mapping_transition(mapping)->source_rows, rows);
+	ck_assert_int_eq(lancet_version_reuse(scene->version, &reuse, NULL), LANCET_OK);
+	ck_assert_uint_eq(lancet_reuse_transition(reuse, (size_t)_i)->source_rows, rows);
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
 		uint64_t first = pieces[i][0], count = pieces[i][1];
 		struct lancet_error err = { 0 };
