@@ -5,6 +5,7 @@
  * section of the newest version or the reuse entry that ours carries.
  */
 #include "fuzz.h"
+#include "fuzzdataset.h"
 
 #include "core/conflict.h"
 #include "core/transaction.h"
@@ -12,10 +13,8 @@
 #include "util/cursor.h"
 #include "util/source.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FRAGMENTS     6
 #define COST_BASE     ((size_t)8 << 20)
@@ -30,33 +29,6 @@ struct input {
 	struct slice ours, theirs, rest;
 	uint8_t flags;
 };
-
-/* A dataset for versions to belong to, made once; its directory is gone, so that no file of a
- * deletion vector or of a history is ever found. */
-static lancet_dataset *
-the_dataset(void)
-{
-	static lancet_dataset *dataset;
-	char root[] = "/tmp/fuzz_conflict.XXXXXX";
-	char versions[64], manifest[80];
-	FILE *file;
-
-	if (dataset != NULL)
-		return dataset;
-	if (mkdtemp(root) == NULL)
-		abort();
-	snprintf(versions, sizeof(versions), "%s/_versions", root);
-	snprintf(manifest, sizeof(manifest), "%s/1.manifest", versions);
-	if (mkdir(versions, 0700) != 0 || (file = fopen(manifest, "w")) == NULL)
-		abort();
-	fclose(file);
-	if (lancet_dataset_open(root, NULL, &dataset, NULL) != LANCET_OK)
-		abort();
-	unlink(manifest);
-	rmdir(versions);
-	rmdir(root);
-	return dataset;
-}
 
 static bool
 parse_input(struct slice bytes, struct input *ret_input)
@@ -139,7 +111,7 @@ load_version(struct buf *file, const struct input *input)
 	source = source_memory_new(buf_slice(file), NULL);
 	if (source == NULL)
 		return NULL;
-	(void)version_load(the_dataset(), 1, source, &st, "1.manifest", &version, NULL);
+	(void)version_load(fuzz_dataset(), 1, source, &st, "1.manifest", &version, NULL);
 	source_unref(source);
 	return version;
 }
@@ -213,7 +185,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lancet_version *version;
 	lancet_transaction *ours, *theirs;
 
-	(void)the_dataset();
+	(void)fuzz_dataset();
 	if (!parse_input(slice_of(data, size), &input))
 		return 0;
 	guard = fuzz_begin(COST_BASE + COST_PER_BYTE * size);

@@ -2,6 +2,7 @@
  * in a sound frame, so that inputs get past the footer.
  */
 #include "fuzz.h"
+#include "fuzzdataset.h"
 
 #include "core/fragment.h"
 #include "core/manifest.h"
@@ -10,39 +11,11 @@
 #include "util/cursor.h"
 #include "util/macros.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FRAGMENTS_MAX 64 /* opened of each version */
 #define COST_BASE     ((size_t)1 << 20)
 #define COST_PER_BYTE 200u
-
-/* A dataset for versions to belong to, made once; its directory is empty and gone. */
-static lancet_dataset *
-the_dataset(void)
-{
-	static lancet_dataset *dataset;
-	char root[] = "/tmp/fuzz_manifest.XXXXXX";
-	char versions[64], manifest[80];
-	FILE *file;
-
-	if (dataset != NULL)
-		return dataset;
-	if (mkdtemp(root) == NULL)
-		abort();
-	snprintf(versions, sizeof(versions), "%s/_versions", root);
-	snprintf(manifest, sizeof(manifest), "%s/1.manifest", versions);
-	if (mkdir(versions, 0700) != 0 || (file = fopen(manifest, "w")) == NULL)
-		abort();
-	fclose(file);
-	if (lancet_dataset_open(root, NULL, &dataset, NULL) != LANCET_OK)
-		abort();
-	unlink(manifest);
-	rmdir(versions);
-	rmdir(root);
-	return dataset;
-}
 
 static int
 swallow(void *context, const void *data, size_t size)
@@ -117,7 +90,7 @@ load(struct slice bytes, uint64_t number)
 
 	if (source == NULL)
 		return;
-	if (version_load(the_dataset(), number, source, &st, "1.manifest", &version, NULL) ==
+	if (version_load(fuzz_dataset(), number, source, &st, "1.manifest", &version, NULL) ==
 	    LANCET_OK)
 		walk_version(version);
 	lancet_version_unref(version);
@@ -155,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct slice message = slice_of(data, size);
 	struct buf file = { 0 };
 
-	(void)the_dataset();
+	(void)fuzz_dataset();
 	guard = fuzz_begin(COST_BASE + COST_PER_BYTE * size);
 	load(message, 1);
 	put_u32(&file, (uint32_t)size);

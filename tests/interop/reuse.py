@@ -239,40 +239,12 @@ def treemap(raw):
         key = struct.unpack_from("<I", raw, at)[0]
         if key <= last:
             raise Corrupt("treemap keys out of order")
-        size = _roaring_size(raw[at + 4:])
-        out[key] = np.array(sequences.roaring(raw[at + 4:at + 4 + size]), np.uint64)
+        offsets, size = sequences.roaring_prefix(raw[at + 4:])
+        out[key] = np.array(offsets, np.uint64)
         at, last = at + 4 + size, key
     if at != len(raw):
         raise Corrupt("bytes behind the treemap")
     return out
-
-
-def _roaring_size(raw):
-    """The bytes of the 32-bit bitmap that `raw` starts with."""
-    try:
-        cookie = struct.unpack_from("<I", raw)[0]
-        if cookie == 12346:
-            count, at, runs = struct.unpack_from("<I", raw, 4)[0], 8, b""
-        elif cookie & 0xFFFF == 12347:
-            count = (cookie >> 16) + 1
-            runs = raw[4:4 + (count + 7) // 8]
-            at = 4 + len(runs)
-        else:
-            raise Corrupt("bitmap cookie")
-        if count > 65536:
-            raise Corrupt("bitmap containers")
-        cards = [struct.unpack_from("<HH", raw, at + 4 * i)[1] + 1 for i in range(count)]
-        at += 4 * count + (4 * count if not runs or count >= 4 else 0)
-        for i, card in enumerate(cards):
-            if runs and runs[i // 8] >> (i % 8) & 1:
-                at += 2 + 4 * struct.unpack_from("<H", raw, at)[0]
-            else:
-                at += 8192 if card > 4096 else 2 * card
-    except (struct.error, IndexError) as error:
-        raise Corrupt("bitmap cut short") from error
-    if at > len(raw):
-        raise Corrupt("bitmap cut short")
-    return at
 
 
 def surviving_rows(transition):

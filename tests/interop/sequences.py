@@ -110,9 +110,17 @@ def version_runs(buf, rows):
 
 def roaring(raw):
     """A portable 32-bit roaring bitmap as an ascending list."""
+    out, size = roaring_prefix(raw)
+    if size != len(raw):
+        raise Corrupt("bytes behind the bitmap")
+    return out
+
+
+def roaring_prefix(raw):
+    """The bitmap that `raw` starts with, as an ascending list, and its bytes."""
     try:
         return _roaring(raw)
-    except struct.error as error:
+    except (struct.error, IndexError) as error:
         raise Corrupt("bitmap cut short") from error
 
 
@@ -155,9 +163,9 @@ def _roaring(raw):
             raise Corrupt("bitmap is absurd")
         if len(out) - before != size + 1:
             raise Corrupt("bitmap container of another size")
-    if at != len(raw) or any(b <= a for a, b in zip(out, out[1:])):
+    if any(b <= a for a, b in zip(out, out[1:])):
         raise Corrupt("bitmap is not what it says")
-    return out
+    return out, at
 
 
 def deleted_rows(raw, kind, rows):
