@@ -34,28 +34,11 @@ lancet_index_segment_fragments(const struct lancet_index_segment *segment, uint3
 	return LANCET_OK;
 }
 
-/* The first fragment whose id is not below `id`. */
-static uint64_t
-find_span(const struct lancet_version *version, uint64_t id)
-{
-	uint64_t low = 0, high = version->info.fragment_count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (version->spans[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Adds the live rows of all fragments of that id. */
 static void
 add_rows(struct index_extent *extent, const struct lancet_version *version, uint32_t id)
 {
-	uint64_t i = find_span(version, id);
+	uint64_t i = version_first_span(version, id);
 
 	for (; i < version->info.fragment_count && version->spans[i].id == id; i++) {
 		const struct fragment_span *span = &version->spans[i];
@@ -108,7 +91,7 @@ is_asked(uint16_t marks, enum lancet_coverage which)
 static int
 check_ids(const struct lancet_version *version, struct lancet_error *err)
 {
-	uint64_t beyond = find_span(version, FRAGMENT_ID_END);
+	uint64_t beyond = version_first_span(version, FRAGMENT_ID_END);
 
 	if (beyond == version->info.fragment_count)
 		return LANCET_OK;

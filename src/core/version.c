@@ -147,9 +147,8 @@ lancet_version_span(const lancet_version *version, uint64_t ordinal,
 	ret_span->deleted_rows = span->deleted_rows;
 }
 
-int
-lancet_version_find_fragment(const lancet_version *version, uint64_t id, uint64_t *ret_ordinal,
-                             struct lancet_error *err)
+uint64_t
+version_first_span(const struct lancet_version *version, uint64_t id)
 {
 	uint64_t low = 0, high = version->info.fragment_count;
 
@@ -161,9 +160,18 @@ lancet_version_find_fragment(const lancet_version *version, uint64_t id, uint64_
 		else
 			high = middle;
 	}
-	if (low == version->info.fragment_count || version->spans[low].id != id)
+	return low;
+}
+
+int
+lancet_version_find_fragment(const lancet_version *version, uint64_t id, uint64_t *ret_ordinal,
+                             struct lancet_error *err)
+{
+	uint64_t ordinal = version_first_span(version, id);
+
+	if (ordinal == version->info.fragment_count || version->spans[ordinal].id != id)
 		return lancet_fail(err, LANCET_NOT_FOUND, "fragment %" PRIu64, id);
-	*ret_ordinal = low;
+	*ret_ordinal = ordinal;
 	return LANCET_OK;
 }
 

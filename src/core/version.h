@@ -76,6 +76,9 @@ int version_load(struct lancet_dataset *dataset, uint64_t number, struct source 
                  const struct stat *st, const char *name, struct lancet_version **ret_version,
                  struct lancet_error *err);
 
+/* The ordinal of the first fragment whose id is not below `id`, else fragment_count. */
+uint64_t version_first_span(const struct lancet_version *version, uint64_t id);
+
 /* NULL when the manifest has no such base; the one stored last when it has several. */
 const struct lancet_base_path *version_base_path(const struct lancet_version *version, uint32_t id);
 
