@@ -403,14 +403,15 @@ run_in_background(struct serving *serving)
 	int ends[2];
 	pid_t child;
 
+	/* before there is a child: whoever sees one gets the right status; the child blocks both */
+	signal(SIGINT, leave_interrupted);
+	signal(SIGTERM, leave_interrupted);
 	if (pipe2(ends, O_CLOEXEC) != 0 || (child = fork()) < 0) {
 		perror("lancefs");
 		return MOUNT_SYSTEM;
 	}
 	if (child > 0) {
 		close(ends[1]);
-		signal(SIGINT, leave_interrupted);
-		signal(SIGTERM, leave_interrupted);
 		return wait_for_report(ends[0]);
 	}
 	close(ends[0]);
