@@ -1,0 +1,40 @@
+/* Inside of a change, for the modules of core that make and commit one. */
+#ifndef CORE_CHANGE_H
+#define CORE_CHANGE_H
+
+#include <lancet/commit.h>
+#include "affected.h"
+#include "publish.h"
+#include "transaction.h"
+
+struct Lance__Table__Transaction;
+
+/* The deletion vector of a fragment whose file is written when the change is committed: the message
+ * names the fragment in updated_fragments, and its deletion_file is a placeholder until then. */
+struct change_deletion {
+	uint64_t fragment;
+	roaring_bitmap_t *deleted; /* of all rows deleted in it, those of the version read too */
+};
+
+struct lancet_change {
+	lancet_dataset *dataset; /* counted */
+	lancet_version *read;    /* counted; NULL: not opened yet, lancet_commit does */
+	/* The message, to be changed by lancet_change_set_… until it is committed. */
+	struct arena arena;
+	struct Lance__Table__Transaction *message;
+	struct change_deletion *deletions; /* malloc */
+	size_t deletion_count;
+	struct affected_rows *affected; /* NULL: not known */
+	struct lancet_bytes reuse_entry; /* Rewrite: as rebase_init takes it; in arena */
+	/* Files that were written for it, named and durable: publish_undo takes them back. */
+	struct publish files;
+	bool committed;
+	uint8_t *stored; /* the transaction as published; malloc */
+	size_t stored_size;
+};
+
+/* A change on `read` whose message is fresh: read_version, a random uuid, no operation. The
+ * message's operation is set by the caller, from change->arena. */
+int change_new(lancet_version *read, lancet_change **ret_change, struct lancet_error *err);
+
+#endif

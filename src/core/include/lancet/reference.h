@@ -1,0 +1,39 @@
+/* Making, moving and removing tags, pins and branches. Format facts: tags, branches, clone.
+ *
+ * All of them lie under the root of the dataset. Reading them: refs.h.
+ */
+#ifndef LANCET_REFERENCE_H
+#define LANCET_REFERENCE_H
+
+#include "dataset.h"
+
+/* `dataset` is the branch (or main) whose version the tag names. INVALID: not a name for a tag;
+ * EXISTS; NOT_FOUND: no such version. Durable when it returns. */
+LANCET_API int lancet_tag_create(
+	lancet_dataset *dataset, const char *name, uint64_t version, struct lancet_error *err);
+/* Keeps createdAt, metadata and keys we don't know. NOT_FOUND: no such tag, or version. */
+LANCET_API int lancet_tag_move(
+	lancet_dataset *dataset, const char *name, uint64_t version, struct lancet_error *err);
+LANCET_API int lancet_tag_delete(
+	lancet_dataset *dataset, const char *name, struct lancet_error *err);
+
+/* A pin: a tag "lancefs-pin-NAME" whose metadata holds "lancefs.expires" (RFC 3339). `ttl` in
+ * seconds. Creating one that is there renews it. */
+#define LANCET_PIN_PREFIX "lancefs-pin-"
+LANCET_API int lancet_pin_create(lancet_dataset *dataset, const char *name, uint64_t version,
+	uint64_t ttl, struct lancet_error *err);
+LANCET_API int lancet_pin_delete(
+	lancet_dataset *dataset, const char *name, struct lancet_error *err);
+/* Removes pins whose time is over; *ret_removed (may be NULL) is how many. */
+LANCET_API int lancet_pins_expire(
+	lancet_dataset *dataset, size_t *ret_removed, struct lancet_error *err);
+
+/* A branch from a version of `dataset`: a shallow clone in tree/NAME, then the branch's file.
+ * EXISTS: the name, or a directory that is part of another branch, is taken. */
+LANCET_API int lancet_branch_create(lancet_dataset *dataset, const char *name, uint64_t version,
+	const char *message, struct lancet_error *err);
+/* BUSY: a branch made from it, or a tag on it, is still there; the text names them. */
+LANCET_API int lancet_branch_delete(
+	lancet_dataset *root, const char *name, struct lancet_error *err);
+
+#endif
