@@ -70,6 +70,8 @@ struct draft {
 
 	struct draft_fragment *fragments; /* malloc; by id once draft_finish is done */
 	size_t fragment_count, fragment_capacity;
+	size_t sorted_count;              /* fragments from the first that are in order */
+	roaring_bitmap_t *unsorted;   /* ids of those behind; NULL: none was needed */
 	struct draft_index *indices; /* malloc; stored order, then new ones */
 	size_t index_count, index_capacity;
 	bool indices_loaded; /* false: draft_indices was never called, all entries keep their bytes */

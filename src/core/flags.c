@@ -1,7 +1,8 @@
 /* Feature flags: one row a bit, the same in the reader's and the writer's word.
  *
  * A reader flag that is not understood means that the rows would be read wrongly, so the version is
- * refused as a whole and by name. Format facts: feature flags.
+ * refused as a whole and by name. A writer flag that is not understood is in nobody's way who reads.
+ * Format facts: feature flags.
  */
 #include "flags.h"
 
@@ -12,7 +13,7 @@
 #include "util/macros.h"
 
 enum reading {
-	READ,         /* understood */
+	READ,         /* understood, and kept up when something is committed */
 	REFUSED,      /* its meaning is known, but not to this build */
 	NEVER_READER, /* a matter of writers alone */
 };
@@ -57,6 +58,17 @@ bit_is_refused(unsigned bit)
 	return bit >= ARRAY_SIZE(flags) || flags[bit].reading == REFUSED;
 }
 
+static uint64_t
+refused_of(uint64_t word)
+{
+	uint64_t refused = 0;
+
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (bit_is_refused(bit))
+			refused |= word & UINT64_C(1) << bit;
+	return refused;
+}
+
 /* The names of all bits of `set`, as far as they fit. */
 static void
 list_names(uint64_t set, char *into, size_t size)
@@ -78,12 +90,9 @@ list_names(uint64_t set, char *into, size_t size)
 int
 flags_check_readable(uint64_t reader, uint64_t writer, struct lancet_error *err)
 {
-	uint64_t refused = 0;
+	uint64_t refused = refused_of(reader);
 	char names[256];
 
-	for (unsigned bit = 0; bit < 64; bit++)
-		if (bit_is_refused(bit))
-			refused |= reader & UINT64_C(1) << bit;
 	if (refused != 0) {
 		list_names(refused, names, sizeof(names));
 		return lancet_fail(err, LANCET_UNSUPPORTED, "reader flags: %s", names);
@@ -101,4 +110,16 @@ flags_check_readable(uint64_t reader, uint64_t writer, struct lancet_error *err)
 			                   in_reader ? "reader" : "writer");
 	}
 	return LANCET_OK;
+}
+
+int
+flags_check_writable(uint64_t writer, struct lancet_error *err)
+{
+	uint64_t refused = refused_of(writer);
+	char names[256];
+
+	if (refused == 0)
+		return LANCET_OK;
+	list_names(refused, names, sizeof(names));
+	return lancet_fail(err, LANCET_UNSUPPORTED, "writer flags: %s", names);
 }

@@ -85,6 +85,9 @@ core_sources += \
 	src/core/conflict_keys.c src/core/conflict_matrix.c src/core/conflict_memwal.c \
 	src/core/conflict_overlay.c src/core/conflict_replacement.c src/core/conflict_rewrite.c \
 	src/core/conflict_rules.h src/core/conflict_schema.c src/core/rebase.c
+core_sources += src/core/change.c src/core/change.h src/core/deletion_write.c \
+	src/core/deletion_write.h
+core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
