@@ -111,22 +111,6 @@ check_trim(struct clash *clash)
 	return clash_retry(clash, CONFLICT_NOTHING_TO_TRIM, "nothing is left to trim");
 }
 
-/* Fragments that others were made of are as stale as those. */
-static void
-withdraw_sources(const lancet_reuse *reuse, roaring_bitmap_t *withdrawn)
-{
-	for (size_t i = reuse->info.transition_count; i > 0; i--) {
-		const struct lancet_transition *transition = &reuse->transitions[i - 1].info;
-		bool stale = false;
-
-		for (size_t k = 0; k < transition->destination_count && !stale; k++)
-			stale = roaring_bitmap_contains(
-				withdrawn, (uint32_t)transition->destinations[k].id);
-		for (size_t k = 0; k < transition->source_count && stale; k++)
-			roaring_bitmap_add(withdrawn, (uint32_t)transition->sources[k].id);
-	}
-}
-
 int
 finish_index(struct clash *clash)
 {
@@ -148,7 +132,7 @@ finish_index(struct clash *clash)
 	}
 	for (size_t i = 0; i < rebase->index_count && reuse != NULL; i++)
 		if (rebase->indices[i].withdrawn != NULL)
-			withdraw_sources(reuse, rebase->indices[i].withdrawn);
+			history_add_sources(reuse, rebase->indices[i].withdrawn);
 	return LANCET_OK;
 }
 

@@ -70,3 +70,18 @@ history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group)
 			return false;
 	return true;
 }
+
+void
+history_add_sources(const lancet_reuse *reuse, roaring_bitmap_t *fragments)
+{
+	for (size_t i = reuse->info.transition_count; i > 0; i--) {
+		const struct lancet_transition *transition = &reuse->transitions[i - 1].info;
+		bool stale = false;
+
+		for (size_t k = 0; k < transition->destination_count && !stale; k++)
+			stale = roaring_bitmap_contains(
+				fragments, (uint32_t)transition->destinations[k].id);
+		for (size_t k = 0; k < transition->source_count && stale; k++)
+			roaring_bitmap_add(fragments, (uint32_t)transition->sources[k].id);
+	}
+}

@@ -114,6 +114,8 @@ int rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lance
 bool rebase_is_tagged(const struct rebase *rebase);
 /* Whether a transition of the history is this group, or consumes all of its old fragments. */
 bool history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group);
+/* Adds what the fragments were made of, as far as the history goes back. */
+void history_add_sources(const lancet_reuse *reuse, roaring_bitmap_t *fragments);
 
 /* conflict_index.c */
 bool entry_is_named(const struct Lance__Table__IndexMetadata *entry, const char *name);

@@ -87,7 +87,18 @@ core_sources += \
 	src/core/conflict_rules.h src/core/conflict_schema.c src/core/rebase.c
 core_sources += src/core/change.c src/core/change.h src/core/deletion_write.c \
 	src/core/deletion_write.h
-core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c
+core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
+	src/core/draft_check.c src/core/draft_finish.c src/core/draft_flags.c \
+	src/core/draft_migrate.c src/core/draft_parts.h \
+	src/core/format.c src/core/format.h src/core/manifest_write.c src/core/manifest_write.h
+core_sources += src/core/draft_index.c src/core/draft_index.h src/core/draft_prune.c \
+	src/core/draft_prune.h src/core/draft_uncover.c
+
+core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/core/tag_write.c \
+	src/core/tag_write.h
+pkginclude_HEADERS += src/core/include/lancet/reference.h
+core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
+	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
