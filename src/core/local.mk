@@ -90,7 +90,8 @@ core_sources += src/core/change.c src/core/change.h src/core/deletion_write.c \
 core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
 	src/core/draft_check.c src/core/draft_finish.c src/core/draft_flags.c \
 	src/core/draft_migrate.c src/core/draft_parts.h \
-	src/core/format.c src/core/format.h src/core/manifest_write.c src/core/manifest_write.h
+	src/core/format.c src/core/format.h src/core/manifest_publish.c \
+	src/core/manifest_write.c src/core/manifest_write.h
 core_sources += src/core/draft_index.c src/core/draft_index.h src/core/draft_prune.c \
 	src/core/draft_prune.h src/core/draft_uncover.c
 

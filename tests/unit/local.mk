@@ -71,6 +71,9 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 	tests/unit/test_conflict_matrix tests/unit/test_conflict_rows tests/unit/test_conflict_work
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
+unit_tests += tests/unit/test_tag_write
+unit_tests += tests/unit/test_pbfromjson
+EXTRA_DIST += tests/unit/pbrandom.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
