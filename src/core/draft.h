@@ -92,6 +92,7 @@ struct draft {
 	int64_t timestamp_seconds;
 	int32_t timestamp_nanos;
 	bool version_given; /* `number` was set by the operation: a Clone keeps that of its source */
+	bool published;     /* manifest_write_publish has given the file its name, whatever it says */
 };
 
 /* `rebase` may be NULL; the message is then set by the caller. References are taken. UNSUPPORTED:

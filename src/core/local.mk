@@ -90,10 +90,13 @@ core_sources += src/core/change.c src/core/change.h src/core/deletion_write.c \
 core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
 	src/core/draft_check.c src/core/draft_finish.c src/core/draft_flags.c \
 	src/core/draft_migrate.c src/core/draft_parts.h \
-	src/core/format.c src/core/format.h src/core/manifest_publish.c \
+	src/core/format.c src/core/format.h src/core/manifest_head.c \
+	src/core/manifest_index.c src/core/manifest_parts.h src/core/manifest_publish.c \
 	src/core/manifest_write.c src/core/manifest_write.h
 core_sources += src/core/draft_index.c src/core/draft_index.h src/core/draft_prune.c \
 	src/core/draft_prune.h src/core/draft_uncover.c
+core_sources += src/core/draft_map.c src/core/draft_map.h src/core/draft_schema.c \
+	src/core/draft_schema.h src/core/op_update_config.c
 
 core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/core/tag_write.c \
 	src/core/tag_write.h

@@ -26,6 +26,8 @@ struct manifest_scan {
 	uint32_t file_major, file_minor;
 	bool unsorted;
 	bool counts_missing;         /* a fragment did not record its rows, or its deleted rows */
+	uint32_t overlay_fragments, spilled_fragments;
+	unsigned formats;            /* as in struct lancet_version */
 };
 
 /* Walks the message from scan->at on. CORRUPT when the frame of a field is damaged, or a

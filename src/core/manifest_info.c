@@ -10,6 +10,7 @@
 
 #include "entries.h"
 #include "flags.h"
+#include "format.h"
 #include "lance/table.pb-c.h"
 #include "pbrest.h"
 #include "schema.h"
@@ -31,20 +32,13 @@ bytes_of_text(const char *text)
 static struct lancet_bytes
 inferred_storage_version(const struct manifest_scan *found, uint64_t reader_flags)
 {
-	static const struct {
-		uint32_t major, minor;
-		const char *name;
-	} known[] = {
-		{ 0, 0, "0.1" }, { 0, 1, "0.1" }, { 0, 2, "0.1" }, { 0, 3, "2.0" },
-		{ 2, 0, "2.0" }, { 2, 1, "2.1" }, { 2, 2, "2.2" }, { 2, 3, "2.3" },
-	};
+	enum file_version format;
 
 	if (!found->has_file)
 		return bytes_of_text(reader_flags & FLAG_V2_FORMAT ? "2.2" : "0.1");
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (known[i].major == found->file_major && known[i].minor == found->file_minor)
-			return bytes_of_text(known[i].name);
-	return (struct lancet_bytes){ NULL, 0 };
+	if (!format_of_file(found->file_major, found->file_minor, &format))
+		return (struct lancet_bytes){ NULL, 0 };
+	return bytes_of_text(file_version_name(format));
 }
 
 static void
@@ -200,6 +194,9 @@ manifest_fill(struct lancet_version *version, const struct manifest_scan *found,
 	TRY(schema_check(version->message, err));
 	version->counts_missing = found->counts_missing ||
 		(version->message->writer_version == NULL && found->count > 0);
+	version->overlay_fragments = found->overlay_fragments;
+	version->spilled_fragments = found->spilled_fragments;
+	version->formats = found->formats;
 	fill_info(&version->info, version->message, found);
 	fill_sections(version);
 	TRY(fill_base_paths(version, err));

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format.h"
 #include "pbrest.h"
 #include "util/macros.h"
 
@@ -23,6 +24,9 @@ enum {
 	FRAGMENT_FILES = 2,
 	FRAGMENT_DELETION_FILE = 3,
 	FRAGMENT_PHYSICAL_ROWS = 4,
+	FRAGMENT_OVERLAYS = 11,
+	FRAGMENT_SPILLED_FIRST = 12,
+	FRAGMENT_SPILLED_LAST = 14,
 	FILE_MAJOR = 4,
 	FILE_MINOR = 5,
 	FILE_SIZE = 6,
@@ -63,6 +67,7 @@ scan_file(struct manifest_scan *found, struct pbscan *scan, uint64_t end, struct
 	}
 	add_saturated(&found->data_files, 1);
 	add_saturated(&found->data_bytes, size);
+	found->formats |= format_bit(major, minor);
 	if (!found->has_file) {
 		found->has_file = true;
 		found->file_major = saturated_u32(major);
@@ -88,7 +93,7 @@ scan_deletion_file(struct pbscan *scan, uint64_t end, uint64_t *deleted, struct 
 
 struct fragment_numbers {
 	uint64_t id, physical_rows, deleted_rows;
-	bool id_damaged, has_files, has_deletion_file;
+	bool id_damaged, has_files, has_deletion_file, has_overlays, has_spilled;
 };
 
 static int
@@ -110,6 +115,9 @@ scan_fragment(struct manifest_scan *found, struct pbscan *scan, uint64_t end,
 			numbers->physical_rows = field.value;
 		if (field.wire != PB_BYTES)
 			continue;
+		numbers->has_overlays |= field.number == FRAGMENT_OVERLAYS;
+		numbers->has_spilled |= field.number >= FRAGMENT_SPILLED_FIRST &&
+		                        field.number <= FRAGMENT_SPILLED_LAST;
 		if (field.number != FRAGMENT_FILES && field.number != FRAGMENT_DELETION_FILE)
 			continue;
 		scan->at = field.offset;
@@ -166,6 +174,8 @@ add_fragment(struct manifest_scan *found, struct pbscan *scan, const struct pb_f
 	scan->at = field->end;
 	found->counts_missing |= (numbers.has_files && numbers.physical_rows == 0) ||
 	                         (numbers.has_deletion_file && numbers.deleted_rows == 0);
+	found->overlay_fragments += numbers.has_overlays;
+	found->spilled_fragments += numbers.has_spilled;
 	add_saturated(&found->physical_rows, numbers.physical_rows);
 	add_saturated(&found->deleted_rows, numbers.deleted_rows);
 	return add_span(found,

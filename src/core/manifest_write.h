@@ -24,7 +24,7 @@ int manifest_write_prepare(struct draft *draft, struct slice transaction,
 	const char *transaction_file, struct splice *file, struct lancet_error *err);
 
 /* Publishes the file under its name, never in the place of another: EXISTS when the version is
- * there already. As publish_file: what is named stays. */
+ * there already. As publish_file: what is named stays, and draft->published says so. */
 int manifest_write_publish(struct draft *draft, const struct splice *file, struct store *store,
 	bool durable, struct lancet_error *err);
 

@@ -62,6 +62,8 @@ struct lancet_version {
 	size_t map_counts[3];
 	const struct lancet_base_path *base_paths;
 	bool counts_missing;            /* a fragment's row counts were not recorded */
+	uint32_t overlay_fragments, spilled_fragments; /* that have overlays; a lineage column */
+	unsigned formats;               /* of data files: bits by enum file_version; FORMAT_OTHER */
 	bool has_index_section, has_transaction_section;
 	uint64_t index_section, transaction_section; /* offsets of the length prefixes in file */
 	/* lazy parts: see schema.c, index_meta.c, live.c, reuse.c */

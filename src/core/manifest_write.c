@@ -1,0 +1,176 @@
+/* Puts a manifest file together: index section, transaction, message, footer.
+ *
+ * Fragments that were not changed are copied from the origin's file, neighbours as one range: their
+ * fields follow each other there as they do here. Format facts: manifest file layout.
+ */
+#include "manifest_parts.h"
+
+#include <inttypes.h>
+
+#include "lance/table.pb-c.h"
+#include "util/macros.h"
+
+#define RUN_SIZE_MAX (1u << 20) /* bytes of encoded fragments that are kept together */
+#define FRAGMENT_TAG 0x12       /* Manifest.fragments */
+
+size_t
+writing_varint_size(uint64_t value)
+{
+	size_t size = 1;
+
+	for (; value >= 0x80; value >>= 7)
+		size++;
+	return size;
+}
+
+void
+writing_put_varint(struct buf *into, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		buf_put_byte(into, (uint8_t)(value | 0x80));
+	buf_put_byte(into, (uint8_t)value);
+}
+
+void
+writing_put_message(struct buf *into, const ProtobufCMessage *message)
+{
+	size_t size = protobuf_c_message_get_packed_size(message);
+
+	if (buf_reserve(into, size))
+		into->size += protobuf_c_message_pack(message, into->data + into->size);
+}
+
+void
+writing_put_field(struct buf *into, uint8_t tag, const ProtobufCMessage *message)
+{
+	buf_put_byte(into, tag);
+	writing_put_varint(into, protobuf_c_message_get_packed_size(message));
+	writing_put_message(into, message);
+}
+
+int
+writing_flush(struct writing *w)
+{
+	TRY(buf_check(&w->run, "encoded manifest", w->err));
+	if (w->run.size > 0)
+		splice_literal(w->out, w->run.data, w->run.size);
+	w->run.size = 0;
+	return LANCET_OK;
+}
+
+void
+writing_set_u32(struct splice *out, size_t place, uint32_t value)
+{
+	uint8_t bytes[SECTION_PREFIX_SIZE];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(value >> 8 * i);
+	splice_set(out, place, bytes, sizeof(bytes));
+}
+
+int
+writing_set_length(struct writing *w, size_t place, uint64_t at, const char *what)
+{
+	uint64_t size = w->out->size - at;
+
+	if (size > UINT32_MAX)
+		return lancet_fail(w->err, LANCET_LIMIT,
+			"%s of %" PRIu64 " bytes: its length has 32 bits", what, size);
+	writing_set_u32(w->out, place, (uint32_t)size);
+	return LANCET_OK;
+}
+
+static int
+put_fragments(struct writing *w)
+{
+	const struct draft *draft = w->draft;
+	uint64_t copied_to = UINT64_MAX; /* end in the origin's file of the fragment put last */
+
+	for (size_t i = 0; i < draft->fragment_count; i++) {
+		const struct draft_fragment *fragment = &draft->fragments[i];
+		const struct fragment_span *span;
+		uint64_t at, head;
+
+		if (fragment->message != NULL) {
+			writing_put_field(&w->run, FRAGMENT_TAG, &fragment->message->base);
+			copied_to = UINT64_MAX;
+			if (w->run.size > RUN_SIZE_MAX)
+				TRY(writing_flush(w));
+			continue;
+		}
+		span = &draft->origin->spans[fragment->stored];
+		at = draft->origin->message_offset + span->offset;
+		head = 1 + writing_varint_size(span->size);
+		if (at - head == copied_to) {
+			splice_copy(w->out, at - head, head + span->size);
+		} else {
+			buf_put_byte(&w->run, FRAGMENT_TAG);
+			writing_put_varint(&w->run, span->size);
+			TRY(writing_flush(w));
+			splice_copy(w->out, at, span->size);
+		}
+		copied_to = at + span->size;
+	}
+	return writing_flush(w);
+}
+
+static int
+put_transaction(struct writing *w, struct slice transaction, struct manifest_sections *sections)
+{
+	if (transaction.size > TRANSACTION_INLINE_MAX) {
+		if (*sections->transaction_file != '\0')
+			return LANCET_OK;
+		return lancet_fail(w->err, LANCET_LIMIT,
+			"transaction of %zu bytes needs a file of its own", transaction.size);
+	}
+	sections->has_transaction = true;
+	sections->transaction = w->out->size;
+	writing_set_u32(w->out, splice_reserve(w->out), (uint32_t)transaction.size);
+	splice_literal(w->out, transaction.data, transaction.size);
+	return LANCET_OK;
+}
+
+static void
+put_footer(struct writing *w, uint64_t at)
+{
+	writing_set_u32(w->out, splice_reserve(w->out), (uint32_t)at);
+	writing_set_u32(w->out, splice_reserve(w->out), (uint32_t)(at >> 32));
+	splice_literal(w->out, "\0\0\2\0LANC", 8);
+}
+
+static int
+put_file(struct writing *w, struct slice transaction, const char *transaction_file)
+{
+	struct manifest_sections sections = { .transaction_file = transaction_file };
+	uint64_t at;
+	size_t place;
+
+	TRY(writing_put_index_section(w, &sections.has_index));
+	TRY(put_transaction(w, transaction, &sections));
+	at = w->out->size;
+	place = splice_reserve(w->out);
+	TRY(writing_put_kept_fields(w));
+	TRY(put_fragments(w));
+	TRY(writing_put_new_fields(w, &sections));
+	TRY(writing_set_length(w, place, at, "manifest"));
+	put_footer(w, at);
+	return splice_finish(w->out, w->err);
+}
+
+int
+manifest_write_prepare(struct draft *draft, struct slice transaction, const char *transaction_file,
+	struct splice *file, struct lancet_error *err)
+{
+	struct source *source = draft->origin != NULL ? source_ref(draft->origin->file)
+						      : source_memory_new(slice_of(NULL, 0), NULL);
+	struct writing w = { .draft = draft, .out = file, .err = err };
+	int rc;
+
+	if (source == NULL)
+		return draft_no_memory(err);
+	splice_init(file, source);
+	source_unref(source);
+	rc = put_file(&w, transaction, transaction_file);
+	buf_release(&w.run);
+	return rc;
+}
