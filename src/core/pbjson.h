@@ -3,8 +3,9 @@
  * Keys are the field names of the .proto files. Text is a string, other bytes base64, an enum its
  * name, a map an object, a UUID hyphenated text, a time RFC 3339; 64-bit integers are decimal text
  * but for counts, sizes and fragment ids. What has its default and no presence of its own is left
- * out. Fields that we don't know are kept: {"unknown": {"900": [values]}}, a varint or fixed value
- * as decimal text, bytes as base64.
+ * out. Fields that we don't know are kept: {"unknown": {"900": [values]}}, a varint as
+ * decimal text, bytes as base64, others as {"fixed64": "1"} or {"fixed32": "1"}, and bytes whose
+ * base64 would be a number as {"base64": "1234"}. pbfromjson.h is the way back.
  */
 #ifndef CORE_PBJSON_H
 #define CORE_PBJSON_H

@@ -127,26 +127,50 @@ compare_unknown(const void *left, const void *right)
 	return (a > b) - (a < b); /* they stand in one array, in stored order */
 }
 
+/* True for bytes whose base64 could be taken for a number. */
+static bool
+looks_like_number(struct slice bytes)
+{
+	struct buf text = { 0 };
+	uint64_t number;
+	bool looks;
+
+	if (bytes.size % 3 != 0 || bytes.size > 15) /* 20 digits at most */
+		return false;
+	jsonw_put_base64(&text, bytes);
+	looks = text.failed == LANCET_OK && text_to_u64(buf_slice(&text), &number);
+	buf_release(&text);
+	return looks;
+}
+
+/* A value in a form of its own, {"fixed64": "1"}, where it would look like one of another kind. */
 static void
 put_unknown(struct jsonw *w, const ProtobufCMessageUnknownField *field)
 {
 	struct cursor c = { .in = slice_of(field->data, field->len) };
+	struct slice bytes;
 
-	switch (field->wire_type) {
-	case PROTOBUF_C_WIRE_TYPE_VARINT:
+	if (field->wire_type == PROTOBUF_C_WIRE_TYPE_VARINT) {
 		jsonw_u64_text(w, NULL, cursor_varint(&c));
-		break;
-	case PROTOBUF_C_WIRE_TYPE_64BIT:
-		jsonw_u64_text(w, NULL, cursor_u64(&c));
-		break;
-	case PROTOBUF_C_WIRE_TYPE_32BIT:
-		jsonw_u64_text(w, NULL, cursor_u32(&c));
-		break;
-	default:
-		(void)cursor_varint(&c); /* protobuf-c keeps the length before the bytes */
-		jsonw_base64(w, NULL, cursor_take(&c, cursor_left(&c)));
-		break;
+		return;
 	}
+	if (field->wire_type == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED) {
+		(void)cursor_varint(&c); /* protobuf-c keeps the length before the bytes */
+		bytes = cursor_take(&c, cursor_left(&c));
+		if (!looks_like_number(bytes)) {
+			jsonw_base64(w, NULL, bytes);
+			return;
+		}
+		jsonw_object(w, NULL);
+		jsonw_base64(w, "base64", bytes);
+	} else if (field->wire_type == PROTOBUF_C_WIRE_TYPE_64BIT) {
+		jsonw_object(w, NULL);
+		jsonw_u64_text(w, "fixed64", cursor_u64(&c));
+	} else {
+		jsonw_object(w, NULL);
+		jsonw_u64_text(w, "fixed32", cursor_u32(&c));
+	}
+	jsonw_end(w);
 }
 
 static int

@@ -28,8 +28,8 @@ is_space(uint8_t byte)
 }
 
 static int
-parse_with(struct json_tokener *tokener, struct slice text, struct json_object **ret_root,
-           struct lancet_error *err)
+parse_with(struct json_tokener *tokener, struct slice text, int depth_max,
+	struct json_object **ret_root, struct lancet_error *err)
 {
 	struct json_object *root;
 	enum json_tokener_error why;
@@ -47,7 +47,7 @@ parse_with(struct json_tokener *tokener, struct slice text, struct json_object *
 	json_free(root);
 	if (why == json_tokener_error_depth)
 		return lancet_fail(err, LANCET_CORRUPT, "JSON nested deeper than %d",
-		                   JSON_DEPTH_MAX);
+		                   depth_max);
 	if (why == json_tokener_continue)
 		return lancet_fail(err, LANCET_CORRUPT, "JSON is cut off");
 	if (why != json_tokener_success)
@@ -80,11 +80,22 @@ bytes_are_allowed(struct slice text)
 }
 
 int
-json_parse(struct slice text, struct json_object **ret_root, struct lancet_error *err)
+json_parse_depth(struct slice text, int depth_max, struct json_object **ret_root,
+	struct lancet_error *err)
 {
-	struct json_tokener *tokener;
+	struct json_tokener *tokener = json_tokener_new_ex(depth_max);
 	int rc;
 
+	if (tokener == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "a JSON parser");
+	rc = parse_with(tokener, text, depth_max, ret_root, err);
+	json_tokener_free(tokener);
+	return rc;
+}
+
+int
+json_parse(struct slice text, struct json_object **ret_root, struct lancet_error *err)
+{
 	if (text.size > JSON_SIZE_MAX)
 		return lancet_fail(err, LANCET_LIMIT, "JSON of %zu bytes, at most %u", text.size,
 		                   JSON_SIZE_MAX);
@@ -94,12 +105,7 @@ json_parse(struct slice text, struct json_object **ret_root, struct lancet_error
 		return lancet_fail(err, LANCET_CORRUPT, "JSON is empty");
 	if (!bytes_are_allowed(text))
 		return lancet_fail(err, LANCET_CORRUPT, "JSON with a byte that is not allowed");
-	tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
-	if (tokener == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "a JSON parser");
-	rc = parse_with(tokener, text, ret_root, err);
-	json_tokener_free(tokener);
-	return rc;
+	return json_parse_depth(text, JSON_DEPTH_MAX, ret_root, err);
 }
 
 int

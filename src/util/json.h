@@ -20,6 +20,10 @@ struct json_object;
  * JSON_SIZE_MAX. The caller frees *ret_root with json_free. */
 LANCET_MUST_CHECK int json_parse(struct slice text, struct json_object **ret_root,
                                  struct lancet_error *err);
+/* The step of it that is json-c's: strict, but no limit of size (< 2 GiB), and none of the checks
+ * for what json-c passes over. The text is not empty and does not end in a blank. */
+LANCET_MUST_CHECK int json_parse_depth(struct slice text, int depth_max,
+	struct json_object **ret_root, struct lancet_error *err);
 void json_free(struct json_object *root);
 
 /* Whether the object has the key with a value other than null. */

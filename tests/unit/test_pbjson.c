@@ -92,8 +92,11 @@ static const struct {
 	{ "unknown fields by number, as arrays", &lance__table__row_lineage_column__descriptor,
 	  BYTES("\xa2\x38\x02hi\xa0\x38\x96\x01\x0d\x01\x00\x00\x00\x11\xff\xff\xff\xff\xff\xff\xff"
 	        "\xff"),
-	  "\"unknown\":{\"1\":[\"1\"],\"2\":[\"18446744073709551615\"],\"900\":[\"aGk=\",\"150\"]"
-	  "}" },
+	  "\"unknown\":{\"1\":[{\"fixed32\":\"1\"}],\"2\":[{\"fixed64\":\"18446744073709551615\"}],"
+	  "\"900\":[\"aGk=\",\"150\"]}" },
+	{ "bytes whose base64 is a number", &lance__table__row_lineage_column__descriptor,
+	  BYTES("\xa2\x38\x03\xd7\x6d\xf8\xa2\x38\x03\xd3\x5d\xb7"),
+	  "\"unknown\":{\"900\":[{\"base64\":\"1234\"},\"0123\"]}" },
 	{ "details of a known type", INDEX,
 	  BYTES("\x32\x26\x0a\x20" ZONE_MAP_URL "\x12\x02\x08\x07"),
 	  "\"index_details\":{\"type_url\":\"" ZONE_MAP_URL "\",\"value\":\"CAc=\","
