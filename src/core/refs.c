@@ -208,6 +208,7 @@ lancet_dataset_tag(lancet_dataset *dataset, struct lancet_bytes name,
 		return lancet_fail(err, LANCET_NO_MEMORY, "a tag");
 	}
 	tag_load(store, key, true, &list.tags[0]);
+	list.tags[0].key = lancet_steal(&key);
 	*ret_one = list;
 	return LANCET_OK;
 }

@@ -55,10 +55,7 @@ find_key(lancet_dataset *dataset, const char *name, char **ret_key, struct lance
 	TRY(lancet_dataset_tag(dataset, text, &list, err));
 	*ret_key = lancet_steal(&list.tags[0].key);
 	lancet_tag_list_release(&list);
-	if (*ret_key == NULL)
-		*ret_key = ref_key_of_name(REFS_TAGS, slice_text(name));
-	return *ret_key != NULL ? LANCET_OK
-				: lancet_fail(err, LANCET_NO_MEMORY, "tag %s", name);
+	return LANCET_OK;
 }
 
 int

@@ -143,6 +143,7 @@ START_TEST(a_damaged_tag_fails_alone)
 	ck_assert_uint_eq(list.tags[1].version, 7);
 	lancet_tag_list_release(&list);
 	ck_assert_int_eq(lancet_dataset_tag(dataset, bytes_of("it"), &list, NULL), LANCET_OK);
+	ck_assert_str_eq(list.tags[0].key, "_refs/tags/it.json");
 	ck_assert_uint_eq(list.count, 1);
 	ck_assert_str_eq(list.tags[0].name, "it");
 	ck_assert_int_eq(list.tags[0].code, tag_files[_i].want);
