@@ -15,19 +15,13 @@
 
 #include <lancet/transition.h>
 
+#include "command/addresses.h"
 #include "output.h"
 #include "util/buf.h"
 #include "util/macros.h"
-#include "util/text.h"
 
 #define BATCH     (1u << 20)   /* addresses that are translated together */
 #define READ_SIZE (256u << 10) /* bytes, and of the longest line */
-
-/* A request for one address. */
-struct asked {
-	uint64_t row_addr;
-	bool decimal; /* else FRAG:OFFSET */
-};
 
 struct translation {
 	lancet_version *version;
@@ -38,43 +32,13 @@ struct translation {
 	struct lancet_error failure;
 };
 
-static struct slice
-trim(struct slice text)
-{
-	while (text.size > 0 && memchr(" \t\r", text.data[text.size - 1], 3) != NULL)
-		text.size--;
-	while (text.size > 0 && memchr(" \t\r", text.data[0], 3) != NULL)
-		text = slice_of(text.data + 1, text.size - 1);
-	return text;
-}
-
-static bool
-parse_address(struct slice text, struct asked *ret_asked)
-{
-	const uint8_t *colon = text.size > 0 ? memchr(text.data, ':', text.size) : NULL;
-	uint64_t fragment, offset;
-
-	if (colon == NULL) {
-		ret_asked->decimal = true;
-		return text_to_u64(text, &ret_asked->row_addr);
-	}
-	size_t size = (size_t)(colon - text.data);
-
-	if (!text_to_u64(slice_of(text.data, size), &fragment) ||
-		!text_to_u64(slice_of(colon + 1, text.size - size - 1), &offset) ||
-		fragment > UINT32_MAX || offset > UINT32_MAX)
-		return false;
-	*ret_asked = (struct asked){ fragment << 32 | offset, false };
-	return true;
-}
-
 /* False: the text is no row address. */
 static bool
 add_address(struct translation *work, struct slice text)
 {
-	struct asked asked = { 0 };
+	struct address asked = { 0 };
 
-	if (!parse_address(text, &asked))
+	if (!address_parse(text, &asked))
 		return false;
 	buf_put(&work->row_addrs, &asked.row_addr, sizeof(asked.row_addr));
 	buf_put_byte(&work->decimal, asked.decimal);
@@ -82,34 +46,12 @@ add_address(struct translation *work, struct slice text)
 }
 
 static int
-refuse(struct slice text, const char *where, struct lancet_error *err)
-{
-	return lancet_fail(err, LANCET_INVALID,
-		"%s: \"%.*s\" is no row address: give FRAG:OFFSET or "
-		"a number",
-		where, (int)(text.size < 40 ? text.size : 40), (const char *)text.data);
-}
-
-static int
 print_line(struct translation *work, uint64_t row_addr, enum lancet_row_fate fate, bool decimal)
 {
-	static const char *const words[] = {
-		[LANCET_ROW_DELETED] = "deleted\n",
-		[LANCET_ROW_UNKNOWN] = "unknown\n",
-		[LANCET_ROW_FAILED] = "failed\n",
-	};
 	uint8_t bytes[32];
-	struct buf line = { .data = bytes, .capacity = sizeof(bytes) };
+	struct buf line = { .data = bytes, .capacity = sizeof(bytes) - 1 };
 
-	if (fate != LANCET_ROW_CURRENT)
-		return output_write(&work->output, words[fate], strlen(words[fate]));
-	if (decimal) {
-		buf_put_u64(&line, 0, row_addr);
-	} else {
-		buf_put_u64(&line, 0, row_addr >> 32);
-		buf_put_byte(&line, ':');
-		buf_put_u64(&line, 0, (uint32_t)row_addr);
-	}
+	address_put(&line, row_addr, fate, decimal);
 	buf_put_byte(&line, '\n');
 	return output_write(&work->output, line.data, line.size);
 }
@@ -150,7 +92,7 @@ translate_list(struct translation *work, const char *list, struct lancet_error *
 		struct slice text = slice_of(at, strcspn(at, ","));
 
 		if (!add_address(work, text))
-			return refuse(text, "addrs=", err);
+			return address_refuse(text, "addrs=", err);
 		if (at[text.size] == '\0')
 			return print_batch(work, err);
 		at += text.size + 1;
@@ -171,7 +113,7 @@ take_line(
 	struct translation *work, struct lines *lines, struct slice line, struct lancet_error *err)
 {
 	lines->number++;
-	line = trim(line);
+	line = address_trim(line);
 	if (line.size == 0)
 		return LANCET_OK;
 	if (!add_address(work, line)) {
@@ -179,7 +121,7 @@ take_line(
 
 		TRY(print_batch(work, err)); /* of the lines before */
 		snprintf(where, sizeof(where), "%.200s: line %" PRIu64, lines->name, lines->number);
-		return refuse(line, where, err);
+		return address_refuse(line, where, err);
 	}
 	return work->decimal.size < BATCH ? LANCET_OK : print_batch(work, err);
 }

@@ -25,6 +25,14 @@ jsonw_finish(struct jsonw *w)
 	buf_put_byte(w->out, '\n');
 }
 
+void
+jsonw_init_members(struct jsonw *w, struct buf *out)
+{
+	jsonw_init(w, out);
+	w->depth = 1;
+	w->in_object[0] = true;
+}
+
 static bool
 inside_object(const struct jsonw *w)
 {
@@ -50,6 +58,20 @@ begin_item(struct jsonw *w)
 		buf_put_byte(w->out, ',');
 	w->has_items[w->depth - 1] = true;
 	put_line_break(w);
+}
+
+void
+jsonw_members(struct jsonw *w, const struct buf *members)
+{
+	assert(w->depth == 1 && w->in_object[0] && !w->key_pending);
+	if (members->failed != LANCET_OK && w->out->failed == LANCET_OK)
+		w->out->failed = members->failed;
+	if (members->size == 0)
+		return;
+	if (w->has_items[0])
+		buf_put_byte(w->out, ',');
+	w->has_items[0] = true;
+	buf_put_slice(w->out, buf_slice(members));
 }
 
 /* 0: as it is; 'u': \u00XX; else the letter behind the backslash. */

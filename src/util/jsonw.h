@@ -24,6 +24,10 @@ struct jsonw {
 
 void jsonw_init(struct jsonw *w, struct buf *out);
 void jsonw_finish(struct jsonw *w); /* checks balance, ends with a newline */
+/* For members of an outermost object that is begun later than they are: written without it, and
+ * then put where they belong. */
+void jsonw_init_members(struct jsonw *w, struct buf *out);
+void jsonw_members(struct jsonw *w, const struct buf *members);
 /* key is NULL inside arrays and at the top. */
 void jsonw_object(struct jsonw *w, const char *key);
 void jsonw_array(struct jsonw *w, const char *key);

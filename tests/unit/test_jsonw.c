@@ -79,6 +79,61 @@ START_TEST(compact_is_one_line)
 }
 END_TEST
 
+START_TEST(members_go_into_an_object_that_is_begun_later)
+{
+	struct buf members = { 0 }, b = { 0 };
+	struct jsonw inner, w;
+
+	jsonw_init_members(&inner, &members);
+	jsonw_u64(&inner, "rows", 5);
+	jsonw_array(&inner, "list");
+	jsonw_u64(&inner, NULL, 1);
+	jsonw_end(&inner);
+	jsonw_init(&w, &b);
+	jsonw_object(&w, NULL);
+	jsonw_bool(&w, "ok", true);
+	jsonw_members(&w, &members);
+	jsonw_members(&w, &(struct buf){ 0 });
+	jsonw_text(&w, "end", "z");
+	jsonw_end(&w);
+	jsonw_finish(&w);
+	buf_release(&members);
+	check_text(&b, "{\n"
+	               "  \"ok\": true,\n"
+	               "  \"rows\": 5,\n"
+	               "  \"list\": [\n"
+	               "    1\n"
+	               "  ],\n"
+	               "  \"end\": \"z\"\n"
+	               "}\n");
+}
+END_TEST
+
+START_TEST(members_alone_make_the_object)
+{
+	struct buf members = { .limit = 30 }, b = { 0 };
+	struct jsonw inner, w;
+
+	jsonw_init_members(&inner, &members);
+	jsonw_u64(&inner, "rows", 5);
+	jsonw_init(&w, &b);
+	jsonw_object(&w, NULL);
+	jsonw_members(&w, &members);
+	jsonw_end(&w);
+	jsonw_finish(&w);
+	check_text(&b, "{\n  \"rows\": 5\n}\n");
+
+	jsonw_text(&inner, "name", "longer than the limit of them");
+	jsonw_init(&w, &b);
+	jsonw_object(&w, NULL);
+	jsonw_members(&w, &members);
+	jsonw_end(&w);
+	ck_assert_int_eq(b.failed, LANCET_LIMIT);
+	buf_release(&b);
+	buf_release(&members);
+}
+END_TEST
+
 #define BYTES(literal) literal, sizeof(literal) - 1
 static const struct {
 	const char *bytes;
@@ -189,7 +244,10 @@ START_TEST(nesting_too_deep_fails_the_buffer_only)
 END_TEST
 
 UNIT_MAIN("jsonw", UNIT_TEST(layout_has_two_spaces_a_level_and_empty_ones_closed),
-          UNIT_TEST(compact_is_one_line), UNIT_LOOP(text_is_escaped_as_little_as_possible, texts),
+          UNIT_TEST(compact_is_one_line),
+          UNIT_TEST(members_go_into_an_object_that_is_begun_later),
+          UNIT_TEST(members_alone_make_the_object),
+          UNIT_LOOP(text_is_escaped_as_little_as_possible, texts),
           UNIT_LOOP(base64_is_rfc_4648, base64s),
           UNIT_LOOP(doubles_are_the_shortest_that_read_back, doubles),
           UNIT_TEST(a_key_that_is_not_utf8_is_still_a_key),
