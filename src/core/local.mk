@@ -97,12 +97,25 @@ core_sources += src/core/draft_index.c src/core/draft_index.h src/core/draft_pru
 	src/core/draft_prune.h src/core/draft_uncover.c
 core_sources += src/core/draft_map.c src/core/draft_map.h src/core/draft_schema.c \
 	src/core/draft_schema.h src/core/op_update_config.c
+core_sources += src/core/draft_base.c src/core/draft_base.h src/core/op_project.c \
+	src/core/op_update_bases.c
 
 core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/core/tag_write.c \
 	src/core/tag_write.h
 pkginclude_HEADERS += src/core/include/lancet/reference.h
 core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
-	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h
+	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
+	src/core/change_build.c src/core/change_build.h src/core/change_columns.c \
+	src/core/change_fragments.c src/core/change_index.c src/core/change_restore.c \
+	src/core/change_settings.c
+core_sources += src/core/operation.c src/core/operation.h src/core/sequence_write.c \
+	src/core/sequence_write.h src/core/draft_lineage.c src/core/draft_lineage.h \
+	src/core/draft_created.c src/core/fragment_checks.c src/core/fragment_checks.h \
+	src/core/fragment_fields.c src/core/fragment_changes.c src/core/fragment_changes.h
+core_sources += src/core/op_append.c src/core/op_delete.c src/core/op_merge.c \
+	src/core/op_overwrite.c src/core/op_reserve_fragments.c src/core/op_restore.c \
+	src/core/op_update.c src/core/op_update.h src/core/update_cover.c \
+	src/core/update_offsets.c
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
