@@ -262,8 +262,8 @@ operation_kind_name(enum operation_kind kind)
 }
 
 /* An operation of a later release beside one that we know is not understood either. */
-static enum operation_kind
-kind_of(const Lance__Table__Transaction *message)
+enum operation_kind
+operation_kind_of(const Lance__Table__Transaction *message)
 {
 	for (unsigned i = 0; i < message->base.n_unknown_fields; i++)
 		if (message->base.unknown_fields[i].tag >= OPERATION_NUMBER_MIN)
@@ -302,7 +302,7 @@ touched_init(
 	int rc = LANCET_OK;
 
 	*touched = (struct touched){ .message = transaction->message,
-		.kind = kind_of(transaction->message) };
+		.kind = operation_kind_of(transaction->message) };
 	if (touched->kind != OPERATION_UNKNOWN && kinds[touched->kind].fill != NULL)
 		rc = kinds[touched->kind].fill(touched, err);
 	if (rc == LANCET_OK)

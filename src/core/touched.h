@@ -90,6 +90,7 @@ int touched_init(
 	struct touched *touched, const lancet_transaction *transaction, struct lancet_error *err);
 void touched_release(struct touched *touched);
 
+enum operation_kind operation_kind_of(const struct Lance__Table__Transaction *message);
 /* As the format calls it; "Unknown". */
 const char *operation_kind_name(enum operation_kind kind);
 

@@ -1,0 +1,189 @@
+/* Update: rows that moved to new fragments, or columns that were written anew in theirs.
+ *
+ * Images of fragments that stay bring files and a deletion file; their rows, the versions of these
+ * and their overlays are those of the newest version, which others may have changed. Format facts:
+ * effect per operation, updates.
+ */
+#include "op_update.h"
+
+#include <inttypes.h>
+
+#include "draft_lineage.h"
+#include "draft_prune.h"
+#include "fragment_checks.h"
+#include "operation.h"
+#include "util/macros.h"
+
+typedef Lance__Table__DataFragment Fragment;
+
+static bool
+is_removed(const Update *message, uint64_t id)
+{
+	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
+		if (message->removed_fragment_ids[i] == id)
+			return true;
+	return false;
+}
+
+static int
+check_image(struct draft *draft, const Update *message, const Fragment *image,
+	const struct numbers *field_ids, struct lancet_error *err)
+{
+	struct arena arena = { 0 };
+	const Fragment *current = NULL;
+	size_t place;
+	bool whole;
+	int rc;
+
+	TRY(checks_place(draft, image->id, &place, err));
+	if (is_removed(message, image->id))
+		return lancet_fail(err, LANCET_CORRUPT,
+			"fragment %" PRIu64 " is removed and updated", image->id);
+	rc = draft_look(draft, place, &arena, &current, err);
+	if (rc == LANCET_OK)
+		rc = checks_image(draft, image, current, field_ids, err);
+	if (rc == LANCET_OK)
+		rc = checks_deletion(image, current, &whole, err);
+	arena_release(&arena);
+	return rc;
+}
+
+int
+op_update_check(struct draft *draft, struct lancet_error *err)
+{
+	const Update *message = draft->message->update;
+	struct numbers field_ids;
+	size_t place;
+
+	TRY(checks_fields(draft, NULL, 0, &field_ids, err));
+	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
+		TRY(checks_place(draft, message->removed_fragment_ids[i], &place, err));
+	for (size_t i = 0; i < message->n_updated_fragments; i++)
+		TRY(check_image(draft, message, message->updated_fragments[i], &field_ids, err));
+	for (size_t i = 0; i < message->n_new_fragments; i++)
+		TRY(checks_new(draft, message->new_fragments[i], &field_ids, err));
+	return update_check_offsets(draft, err);
+}
+
+/* The overlays' values of columns that were written anew are older than the columns. */
+static void
+bury_overlays(Fragment *fragment, const struct numbers *fields)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fragment->n_overlays; i++) {
+		Lance__Table__DataFile *file = fragment->overlays[i]->data_file;
+		bool live = file == NULL;
+
+		for (size_t k = 0; file != NULL && k < file->n_fields; k++) {
+			if (file->fields[k] >= 0 &&
+				numbers_find(fields, (uint64_t)file->fields[k]) != SIZE_MAX)
+				file->fields[k] = FIELD_TOMBSTONE;
+			live = live || file->fields[k] >= 0;
+		}
+		if (live)
+			fragment->overlays[kept++] = fragment->overlays[i];
+	}
+	fragment->n_overlays = kept;
+}
+
+static int
+apply_image(struct draft *draft, const Fragment *image, const struct update_lists *lists,
+	struct lancet_error *err)
+{
+	Fragment *current;
+	size_t place;
+	bool whole;
+
+	TRY(checks_place(draft, image->id, &place, err));
+	TRY(draft_edit(draft, place, &current, err));
+	TRY(checks_deletion(image, current, &whole, err));
+	current->files = image->files;
+	current->n_files = image->n_files;
+	current->deletion_file = image->deletion_file;
+	if (current->physical_rows == 0)
+		current->physical_rows = image->physical_rows;
+	if (lists->in_place)
+		bury_overlays(current, &lists->modified);
+	if (whole)
+		draft_remove(draft, place);
+	return LANCET_OK;
+}
+
+/* Fragments that rows were taken from, and those that changed in place. */
+static int
+fill_lists(struct draft *draft, struct update_lists *lists, struct lancet_error *err)
+{
+	const Update *message = draft->message->update;
+	struct arena *arena = &draft->arena;
+	size_t sources = message->n_removed_fragment_ids + message->n_updated_fragments;
+
+	*lists = (struct update_lists){ .in_place = message->update_mode ==
+		LANCE__TABLE__TRANSACTION__UPDATE_MODE__REWRITE_COLUMNS };
+	if (!numbers_reserve(&lists->sources, sources, arena) ||
+		!numbers_reserve(&lists->updated, message->n_updated_fragments, arena) ||
+		!numbers_reserve(&lists->modified, message->n_fields_modified, arena) ||
+		!numbers_reserve(&lists->whole, message->n_new_fragments, arena))
+		return draft_no_memory(err);
+	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
+		numbers_put(&lists->sources, message->removed_fragment_ids[i]);
+	for (size_t i = 0; i < message->n_updated_fragments; i++) {
+		numbers_put(&lists->sources, message->updated_fragments[i]->id);
+		numbers_put(&lists->updated, message->updated_fragments[i]->id);
+	}
+	for (size_t i = 0; i < message->n_fields_modified; i++)
+		numbers_put(&lists->modified, message->fields_modified[i]);
+	numbers_sort(&lists->sources);
+	numbers_sort(&lists->updated);
+	numbers_sort(&lists->modified);
+	return LANCET_OK;
+}
+
+static int
+apply_old(struct draft *draft, const struct update_lists *lists, struct lancet_error *err)
+{
+	const Update *message = draft->message->update;
+	size_t place;
+
+	for (size_t i = 0; i < message->n_updated_fragments; i++)
+		TRY(apply_image(draft, message->updated_fragments[i], lists, err));
+	TRY(update_stamp_offsets(draft, err));
+	for (size_t i = 0; i < message->n_removed_fragment_ids; i++) {
+		TRY(checks_place(draft, message->removed_fragment_ids[i], &place, err));
+		draft_remove(draft, place);
+	}
+	if (lists->modified.count > 0 && lists->updated.count > 0)
+		TRY(draft_uncover(draft, &lists->modified, &lists->updated, err));
+	return LANCET_OK;
+}
+
+static int
+apply_new(struct draft *draft, struct update_lists *lists, struct lancet_error *err)
+{
+	const Update *message = draft->message->update;
+
+	for (size_t i = 0; i < message->n_new_fragments; i++) {
+		Fragment *added;
+		bool whole;
+
+		TRY(draft_add(draft, message->new_fragments[i], &added, err));
+		TRY(lineage_moved(draft, added, &lists->sources, &whole, err));
+		if (whole)
+			numbers_put(&lists->whole, added->id);
+	}
+	numbers_sort(&lists->whole);
+	return LANCET_OK;
+}
+
+int
+op_update_apply(struct draft *draft, struct lancet_error *err)
+{
+	struct update_lists lists;
+
+	TRY(fill_lists(draft, &lists, err));
+	TRY(update_note_overlays(draft, &lists, err));
+	TRY(apply_old(draft, &lists, err));
+	TRY(apply_new(draft, &lists, err));
+	TRY(update_cover(draft, &lists, err));
+	return draft_prune(draft, err);
+}
