@@ -10,10 +10,12 @@
 
 struct Lance__Table__DeletionFile;
 
-/* Adds `_deletions/FRAGMENT-READ_VERSION-ID.bin` to the round, with a random id, and makes
- * *ret_file name it. The set has a member. */
-int deletion_write(struct publish *publish, uint64_t fragment, uint64_t read_version,
-	const roaring_bitmap_t *deleted, struct Lance__Table__DeletionFile *ret_file,
+/* Makes *ret_file name a file that is to hold the set, which has a member: its id is random. */
+int deletion_name(uint64_t read_version, const roaring_bitmap_t *deleted,
+	struct Lance__Table__DeletionFile *ret_file, struct lancet_error *err);
+/* Adds `_deletions/FRAGMENT-READ_VERSION-ID.bin`, as it is named, to the round. */
+int deletion_write(struct publish *publish, uint64_t fragment,
+	const struct Lance__Table__DeletionFile *file, const roaring_bitmap_t *deleted,
 	struct lancet_error *err);
 
 #endif

@@ -85,8 +85,11 @@ core_sources += \
 	src/core/conflict_keys.c src/core/conflict_matrix.c src/core/conflict_memwal.c \
 	src/core/conflict_overlay.c src/core/conflict_replacement.c src/core/conflict_rewrite.c \
 	src/core/conflict_rules.h src/core/conflict_schema.c src/core/rebase.c
-core_sources += src/core/change.c src/core/change.h src/core/deletion_write.c \
-	src/core/deletion_write.h
+core_sources += src/core/change.c src/core/change.h src/core/change_require.c \
+	src/core/commit.c src/core/commit_attempt.c src/core/commit_check.c \
+	src/core/commit_deletions.c src/core/commit_newest.c src/core/commit_parts.h \
+	src/core/commit_token.c src/core/deletion_write.c src/core/deletion_write.h
+core_sources += src/core/precondition.c src/core/precondition.h
 core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
 	src/core/draft_check.c src/core/draft_finish.c src/core/draft_flags.c \
 	src/core/draft_migrate.c src/core/draft_parts.h \

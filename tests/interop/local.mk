@@ -46,3 +46,7 @@ tests_helpers_conflict_LDADD = liblancet-all.la
 check-interop: tests/helpers/conflict
 EXTRA_DIST += tests/interop/test_conflicts.py tests/data/conflicts.tar.xz
 EXTRA_DIST += tests/interop/test_index_coverage.py
+check_PROGRAMS += tests/helpers/commit
+tests_helpers_commit_LDADD = liblancet-all.la
+check-interop: tests/helpers/commit
+EXTRA_DIST += tests/interop/commits.py tests/interop/test_commit_facts.py

@@ -1,0 +1,182 @@
+/* Commits a transaction, and prints the result as one line of JSON.
+ *
+ *     commit DATASET TRANSACTION READ_VERSION [affected=FILE] [reuse=FILE] [retries=N]
+ *
+ * TRANSACTION is an encoded message, "-" is standard input; its read_version must be READ_VERSION.
+ * affected= has the row addresses that it takes out of their fragments, one a line; reuse= the
+ * encoded entry of the reuse history that a Rewrite carries. A refusal is a result, too. The exit
+ * status is 1 when the arguments make no sense.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/change.h"
+#include "lance/transaction.pb-c.h"
+#include "util/jsonw.h"
+#include "util/macros.h"
+#include "util/pbunpack.h"
+
+#define ADDRS_MAX 100000u
+#define FILE_MAX  ((size_t)64 << 20)
+
+struct job {
+	const char *dataset, *transaction, *affected, *reuse;
+	uint64_t read_version;
+	struct lancet_commit_options options;
+};
+
+static uint8_t *
+load(const char *path, size_t *ret_size)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+	uint8_t *bytes = malloc(FILE_MAX);
+
+	if (file == NULL || bytes == NULL) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+	*ret_size = fread(bytes, 1, FILE_MAX, file);
+	(void)fclose(file);
+	return bytes;
+}
+
+static int
+load_affected(const char *path, struct affected_rows **ret_rows, struct lancet_error *err)
+{
+	lancet_autofree uint64_t *addrs = calloc(ADDRS_MAX, sizeof(*addrs));
+	FILE *file = fopen(path, "r");
+	size_t count = 0;
+
+	if (file == NULL || addrs == NULL) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+	while (count < ADDRS_MAX && fscanf(file, "%" SCNu64, &addrs[count]) == 1)
+		count++;
+	(void)fclose(file);
+	return affected_rows_new(addrs, count, ret_rows, err);
+}
+
+static void
+print(const struct lancet_commit_result *result, int rc, const struct lancet_error *err)
+{
+	struct buf out = { 0 };
+	struct jsonw w;
+
+	jsonw_init(&w, &out);
+	w.compact = true;
+	jsonw_object(&w, NULL);
+	jsonw_text(&w, "code", lancet_code_name((enum lancet_code)rc));
+	jsonw_text(&w, "text", rc == LANCET_OK ? "" : err->text);
+	jsonw_u64(&w, "version", result->version);
+	jsonw_u64(&w, "read_version", result->read_version);
+	jsonw_u64(&w, "rebased_over", result->rebased_over);
+	jsonw_u64(&w, "attempts", result->attempts);
+	jsonw_bool(&w, "found", result->found);
+	jsonw_bool(&w, "durable", result->durable);
+	jsonw_text(&w, "uuid", result->uuid);
+	jsonw_text(&w, "operation", result->operation);
+	jsonw_u64(&w, "conflict_version", result->conflict_version);
+	jsonw_text(&w, "conflict_operation", result->conflict_operation);
+	jsonw_text(&w, "conflict_rule", result->conflict_rule);
+	jsonw_u64(&w, "failed_fragment", result->failed_fragment);
+	jsonw_i64(&w, "failed_field", result->failed_field);
+	jsonw_u64(&w, "stored_size", result->stored.size);
+	jsonw_end(&w);
+	jsonw_finish(&w);
+	(void)fwrite(out.data, 1, out.size, stdout);
+	buf_release(&out);
+}
+
+/* What the message does not say. */
+static int
+add_knowledge(const struct job *job, lancet_change *change, struct lancet_error *err)
+{
+	lancet_autofree uint8_t *reuse = NULL;
+	size_t size;
+
+	if (job->affected != NULL)
+		TRY(load_affected(job->affected, &change->affected, err));
+	if (job->reuse == NULL)
+		return LANCET_OK;
+	reuse = load(job->reuse, &size);
+	change->reuse_entry.data = arena_copy(&change->arena, reuse, size);
+	change->reuse_entry.size = size;
+	return LANCET_OK;
+}
+
+static int
+make_change(const struct job *job, lancet_dataset *dataset, lancet_change **ret_change,
+	struct lancet_error *err)
+{
+	size_t size;
+	lancet_autofree uint8_t *bytes = load(job->transaction, &size);
+	uint8_t *copy;
+
+	TRY(change_empty(dataset, ret_change, err));
+	copy = arena_copy(&(*ret_change)->arena, bytes, size);
+	TRY(pb_unpack(&lance__table__transaction__descriptor, slice_of(copy, size),
+		&(*ret_change)->arena, &(*ret_change)->message, err));
+	if ((*ret_change)->message->read_version != job->read_version)
+		return lancet_fail(err, LANCET_INVALID, "the transaction has read another version");
+	return add_knowledge(job, *ret_change, err);
+}
+
+static void
+run(const struct job *job)
+{
+	struct lancet_commit_result result = {
+		.operation = "", .conflict_operation = "", .conflict_rule = ""
+	};
+	struct lancet_error err = { 0 };
+	lancet_dataset *dataset = NULL;
+	lancet_change *change = NULL;
+	int rc = lancet_dataset_open(job->dataset, NULL, &dataset, &err);
+
+	if (rc == LANCET_OK)
+		rc = make_change(job, dataset, &change, &err);
+	if (rc == LANCET_OK)
+		rc = lancet_commit(change, &job->options, &result, &err);
+	print(&result, rc, &err);
+	lancet_change_free(change);
+	lancet_dataset_unref(dataset);
+}
+
+static bool
+parse(int argc, char **argv, struct job *job)
+{
+	char *end;
+
+	if (argc < 4)
+		return false;
+	job->dataset = argv[1];
+	job->transaction = argv[2];
+	job->read_version = strtoull(argv[3], &end, 10);
+	job->options.retries = LANCET_COMMIT_RETRIES;
+	for (int i = 4; i < argc; i++)
+		if (strncmp(argv[i], "affected=", 9) == 0)
+			job->affected = argv[i] + 9;
+		else if (strncmp(argv[i], "reuse=", 6) == 0)
+			job->reuse = argv[i] + 6;
+		else if (strncmp(argv[i], "retries=", 8) == 0)
+			job->options.retries = (unsigned)strtoul(argv[i] + 8, NULL, 10);
+		else
+			return false;
+	return *end == '\0';
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job job = { 0 };
+
+	if (!parse(argc, argv, &job)) {
+		(void)fprintf(stderr, "usage: commit DATASET TRANSACTION READ_VERSION "
+				      "[affected=FILE] [reuse=FILE] [retries=N]\n");
+		return EXIT_FAILURE;
+	}
+	run(&job);
+	return EXIT_SUCCESS;
+}
