@@ -72,6 +72,8 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
 unit_tests += tests/unit/test_tag_write
+unit_tests += tests/unit/test_manifest_write
+EXTRA_DIST += tests/unit/draftmake.h
 unit_tests += tests/unit/test_pbfromjson
 EXTRA_DIST += tests/unit/pbrandom.h
 check_PROGRAMS += $(unit_tests)
@@ -88,3 +90,7 @@ AM_TESTS_ENVIRONMENT = \
 	LANCET='$(abs_top_builddir)/lancet'; LANCEFS='$(abs_top_builddir)/lancefs'; \
 	export srcdir builddir LANCET LANCEFS;
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+unit_tests += tests/unit/test_command tests/unit/test_command_commit tests/unit/test_words
+tests_unit_test_command_commit_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
+tests_unit_test_command_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
+tests_unit_test_words_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
