@@ -102,10 +102,16 @@ core_sources += src/core/draft_map.c src/core/draft_map.h src/core/draft_schema.
 	src/core/draft_schema.h src/core/op_update_config.c
 core_sources += src/core/draft_base.c src/core/draft_base.h src/core/op_project.c \
 	src/core/op_update_bases.c
+core_sources += src/core/draft_columns.c src/core/draft_columns.h src/core/draft_mem_wal.c \
+	src/core/draft_mem_wal.h src/core/op_data_overlay.c src/core/op_data_replacement.c \
+	src/core/op_mem_wal.c
 
 core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/core/tag_write.c \
 	src/core/tag_write.h
-pkginclude_HEADERS += src/core/include/lancet/reference.h
+core_sources += src/core/cleanup.h src/core/cleanup_family.c src/core/cleanup_files.c \
+	src/core/cleanup_mark.c src/core/cleanup_plan.c src/core/cleanup_run.c src/core/repair.c \
+	src/core/repair_fragments.c
+pkginclude_HEADERS += src/core/include/lancet/cleanup.h src/core/include/lancet/reference.h
 core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
 	src/core/change_build.c src/core/change_build.h src/core/change_columns.c \
