@@ -100,10 +100,10 @@ parse_version(struct lancet_bytes text, uint64_t parts[3])
 {
 	size_t at = 0;
 
+	memset(parts, 0, 3 * sizeof(*parts));
 	for (size_t i = 0; i < 3; i++) {
 		size_t digits = 0;
 
-		parts[i] = 0;
 		for (; at < text.size && text.data[at] >= '0' && text.data[at] <= '9'; at++) {
 			if (++digits > 9)
 				return false;

@@ -72,7 +72,7 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
 unit_tests += tests/unit/test_tag_write
-unit_tests += tests/unit/test_manifest_write
+unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h
 unit_tests += tests/unit/test_pbfromjson
 EXTRA_DIST += tests/unit/pbrandom.h
