@@ -2,6 +2,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
+
+#include <uuid/uuid.h>
 
 #include "conflict_rules.h"
 #include "index_set.h"
@@ -10,6 +13,7 @@
 #include "util/roaringx.h"
 
 #define SYSTEM_PREFIX       "__lance_"
+#define UUID_SIZE           16u
 #define FLAG_TAGGED_HISTORY (UINT64_C(1) << 10)
 #define FOLLOW_WORK_MAX     (UINT64_C(1) << 31) /* fragments compared */
 
@@ -30,6 +34,33 @@ index_entry_holds_addresses(const Entry *entry)
 		return entry->index_version_presence_case != 0 && entry->index_version >= 1;
 	return entry_is_kind(entry, "ZoneMap") || entry_is_kind(entry, "BloomFilter") ||
 	       entry_is_kind(entry, "Fm");
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int
+index_entry_renew(struct draft *draft, Entry *entry, struct lancet_error *err)
+{
+	Lance__Table__UUID *uuid = draft_alloc(draft, sizeof(*uuid));
+	uint8_t *bytes = draft_alloc(draft, UUID_SIZE);
+
+	if (uuid == NULL || bytes == NULL)
+		return draft_no_memory(err);
+	uuid_generate_random(bytes);
+	lance__table__uuid__init(uuid);
+	uuid->uuid = (ProtobufCBinaryData){ UUID_SIZE, bytes };
+	entry->uuid = uuid;
+	entry->created_at_presence_case =
+		LANCE__TABLE__INDEX_METADATA__CREATED_AT_PRESENCE_CREATED_AT;
+	entry->created_at = now_ms();
+	return LANCET_OK;
 }
 
 static struct slice

@@ -20,6 +20,10 @@ bool index_entry_is_system(const struct Lance__Table__IndexMetadata *entry);
 /* Its files hold row addresses; those of all others hold row ids where the table has them. */
 bool index_entry_holds_addresses(const struct Lance__Table__IndexMetadata *entry);
 
+/* Gives the entry a fresh UUID and the time of now: its content is another one. */
+int index_entry_renew(
+	struct draft *draft, struct Lance__Table__IndexMetadata *entry, struct lancet_error *err);
+
 /* The place of the entry with this UUID, not removed; SIZE_MAX. draft_indices was called. */
 size_t draft_index_find(const struct draft *draft, const struct Lance__Table__UUID *uuid);
 /* The same by name: the first one of that name. */

@@ -2,7 +2,6 @@
 #include "fragment_checks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "lance/table.pb-c.h"
 #include "store.h"
@@ -44,23 +43,6 @@ data_file_same(const DataFile *one, const DataFile *other)
 		       other->base_id);
 }
 
-static bool
-is_legacy(const DataFile *file)
-{
-	return file->file_major_version == 0 && file->file_minor_version <= 2;
-}
-
-static int
-check_version(const DataFile *file, struct lancet_error *err)
-{
-	uint32_t major = file->file_major_version, minor = file->file_minor_version;
-
-	if (is_legacy(file) || (major == 0 && minor == 3) || (major == 2 && minor <= 3))
-		return LANCET_OK;
-	return lancet_fail(err, LANCET_UNSUPPORTED,
-		"file version %" PRIu32 ".%" PRIu32 " is not known", major, minor);
-}
-
 static int
 check_base(const struct draft *draft, int presence, uint32_t id, struct lancet_error *err)
 {
@@ -74,14 +56,8 @@ check_base(const struct draft *draft, int presence, uint32_t id, struct lancet_e
 }
 
 static int
-check_lists(const DataFile *file, const struct numbers *field_ids, struct lancet_error *err)
+check_ids(const DataFile *file, const struct numbers *field_ids, struct lancet_error *err)
 {
-	if (file->n_fields == 0)
-		return lancet_fail(err, LANCET_INVALID, "no fields");
-	if (file->n_column_indices != file->n_fields &&
-		!(is_legacy(file) && file->n_column_indices == 0))
-		return lancet_fail(err, LANCET_INVALID, "%zu column indices for %zu fields",
-			file->n_column_indices, file->n_fields);
 	for (size_t i = 0; i < file->n_fields; i++)
 		if (file->fields[i] >= 0 &&
 			numbers_find(field_ids, (uint64_t)file->fields[i]) == SIZE_MAX)
@@ -90,8 +66,8 @@ check_lists(const DataFile *file, const struct numbers *field_ids, struct lancet
 	return LANCET_OK;
 }
 
-static int
-check_file(const struct draft *draft, const DataFile *file, const struct numbers *field_ids,
+int
+checks_file(const struct draft *draft, const DataFile *file, const struct numbers *field_ids,
 	struct lancet_error *err)
 {
 	int rc = store_key_check(slice_of(file->path.data, file->path.len), err);
@@ -99,59 +75,12 @@ check_file(const struct draft *draft, const DataFile *file, const struct numbers
 
 	if (rc != LANCET_OK)
 		return lancet_wrap(err, rc, "data file path");
-	rc = check_version(file, err);
+	rc = check_base(draft, (int)file->base_id_presence_case, file->base_id, err);
 	if (rc == LANCET_OK)
-		rc = check_base(draft, (int)file->base_id_presence_case, file->base_id, err);
-	if (rc == LANCET_OK)
-		rc = check_lists(file, field_ids, err);
+		rc = check_ids(file, field_ids, err);
 	return rc == LANCET_OK ? rc
 			       : lancet_wrap(err, rc, "data file %.*s", shown,
 					 (const char *)file->path.data);
-}
-
-/* No field has values in two files. */
-static int
-check_repeated(const Fragment *fragment, struct lancet_error *err)
-{
-	struct arena arena = { 0 };
-	struct numbers ids = { 0 };
-	size_t count = 0;
-	int rc = LANCET_OK;
-
-	for (size_t i = 0; i < fragment->n_files; i++)
-		count += fragment->files[i]->n_fields;
-	if (!numbers_reserve(&ids, count, &arena)) {
-		rc = draft_no_memory(err);
-	} else {
-		for (size_t i = 0; i < fragment->n_files; i++)
-			for (size_t k = 0; k < fragment->files[i]->n_fields; k++)
-				if (fragment->files[i]->fields[k] >= 0)
-					numbers_put(&ids, (uint64_t)fragment->files[i]->fields[k]);
-		count = ids.count;
-		numbers_sort(&ids);
-		if (ids.count != count)
-			rc = lancet_fail(err, LANCET_INVALID, "two data files have one field");
-	}
-	arena_release(&arena);
-	return rc;
-}
-
-static int
-check_vector(
-	const struct draft *draft, const Fragment *fragment, struct lancet_error *err)
-{
-	const DeletionFile *deletion = fragment->deletion_file;
-
-	if (deletion == NULL)
-		return LANCET_OK;
-	TRY(check_base(draft, (int)deletion->base_id_presence_case, deletion->base_id, err));
-	if (deletion->num_deleted_rows == 0)
-		return lancet_fail(
-			err, LANCET_INVALID, "the deletion file does not say how many it deletes");
-	if (deletion->num_deleted_rows > fragment->physical_rows)
-		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu64 " of %" PRIu64 " rows deleted",
-			deletion->num_deleted_rows, fragment->physical_rows);
-	return LANCET_OK;
 }
 
 int
@@ -171,6 +100,8 @@ static int
 check_new(const struct draft *draft, const Fragment *fragment, const struct numbers *field_ids,
 	struct lancet_error *err)
 {
+	const DeletionFile *deletion = fragment->deletion_file;
+
 	if (fragment->physical_rows == 0 || fragment->physical_rows > UINT32_MAX)
 		return lancet_fail(err, LANCET_INVALID, "%" PRIu64 " rows: 1 to %" PRIu32 " can be",
 			fragment->physical_rows, UINT32_MAX);
@@ -182,13 +113,12 @@ check_new(const struct draft *draft, const Fragment *fragment, const struct numb
 		return lancet_fail(err, LANCET_UNSUPPORTED,
 			"lineage in a retired form (fields 6, 8 or 10)");
 	for (size_t i = 0; i < fragment->n_files; i++)
-		TRY(check_file(draft, fragment->files[i], field_ids, err));
-	TRY(check_repeated(fragment, err));
-	TRY(check_vector(draft, fragment, err));
-	if (fragment->deletion_file != NULL &&
-		fragment->deletion_file->num_deleted_rows == fragment->physical_rows)
+		TRY(checks_file(draft, fragment->files[i], field_ids, err));
+	if (deletion == NULL)
+		return LANCET_OK;
+	if (deletion->num_deleted_rows == fragment->physical_rows)
 		return lancet_fail(err, LANCET_INVALID, "no row of a new fragment is left");
-	return LANCET_OK;
+	return check_base(draft, (int)deletion->base_id_presence_case, deletion->base_id, err);
 }
 
 int
@@ -220,9 +150,7 @@ checks_image(const struct draft *draft, const Fragment *image, const Fragment *c
 			" it has", image->physical_rows, current->physical_rows);
 	for (size_t i = 0; i < image->n_files && rc == LANCET_OK; i++)
 		if (!has_file(current, image->files[i]))
-			rc = check_file(draft, image->files[i], field_ids, err);
-	if (rc == LANCET_OK)
-		rc = check_repeated(image, err);
+			rc = checks_file(draft, image->files[i], field_ids, err);
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "fragment %" PRIu64, image->id);
 }
 

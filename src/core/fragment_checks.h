@@ -1,7 +1,7 @@
 /* Fragments that a transaction brings: whether their messages are sound.
  *
- * What is checked here can be told from the messages; that the files exist and hold what is said is
- * for who made the change. Format facts: fragments, files, deletion files.
+ * That the files exist and hold what is said is for who made the change; what must hold of every
+ * fragment, for draft_finish. Format facts: fragments, files, deletion files.
  */
 #ifndef CORE_FRAGMENT_CHECKS_H
 #define CORE_FRAGMENT_CHECKS_H
@@ -27,6 +27,9 @@ void fields_raise_mark(struct draft *draft);
 /* The place of a fragment that the message names. INVALID: it is not there (any more). */
 int checks_place(const struct draft *draft, uint64_t id, size_t *ret_place,
 	struct lancet_error *err);
+/* A data file that may have columns of these fields. */
+int checks_file(const struct draft *draft, const struct Lance__Table__DataFile *file,
+	const struct numbers *field_ids, struct lancet_error *err);
 /* A new fragment. INVALID or CORRUPT names what is wrong. */
 int checks_new(const struct draft *draft, const struct Lance__Table__DataFragment *fragment,
 	const struct numbers *field_ids, struct lancet_error *err);

@@ -116,7 +116,10 @@ core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
 	src/core/change_build.c src/core/change_build.h src/core/change_columns.c \
 	src/core/change_fragments.c src/core/change_index.c src/core/change_restore.c \
-	src/core/change_settings.c
+	src/core/change_settings.c src/core/change_delete.c src/core/change_document.c \
+	src/core/row_picks.c src/core/row_picks.h src/core/row_ranges.c src/core/row_ranges.h \
+	src/core/sound_files.c src/core/sound_index.c src/core/transaction_sound.c \
+	src/core/transaction_sound.h
 core_sources += src/core/operation.c src/core/operation.h src/core/sequence_write.c \
 	src/core/sequence_write.h src/core/draft_lineage.c src/core/draft_lineage.h \
 	src/core/draft_created.c src/core/fragment_checks.c src/core/fragment_checks.h \

@@ -17,6 +17,12 @@ const struct operation_effect operation_effects[OPERATION_KINDS] = {
 	[OPERATION_PROJECT] = { OPERATION_PROJECT, op_project_check, op_project_apply },
 	[OPERATION_UPDATE_CONFIG] = { OPERATION_UPDATE_CONFIG, op_update_config_check,
 		op_update_config_apply },
+	[OPERATION_DATA_REPLACEMENT] = { OPERATION_DATA_REPLACEMENT, op_data_replacement_check,
+		op_data_replacement_apply },
+	[OPERATION_DATA_OVERLAY] = { OPERATION_DATA_OVERLAY, op_data_overlay_check,
+		op_data_overlay_apply },
+	[OPERATION_UPDATE_MEM_WAL_STATE] = { OPERATION_UPDATE_MEM_WAL_STATE, op_mem_wal_check,
+		op_mem_wal_apply },
 	[OPERATION_UPDATE_BASES] = { OPERATION_UPDATE_BASES, op_update_bases_check,
 		op_update_bases_apply },
 };
