@@ -164,10 +164,6 @@ refuse(struct commit *commit, const struct conflict *conflict, struct lancet_err
 		return lancet_fail(err, LANCET_CONFLICT,
 			"%s can't be put on version %" PRIu64 " (%s): %s", result->operation,
 			conflict->version, conflict->operation, conflict->text);
-	if (strcmp(conflict->rule, CONFLICT_NOTHING_TO_TRIM) == 0) {
-		commit->done = true;
-		return LANCET_OK;
-	}
 	return lancet_fail(err, LANCET_BUSY,
 		"%s conflicts with version %" PRIu64 " (%s): %s; make the change anew on version "
 		"%" PRIu64,

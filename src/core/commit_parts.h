@@ -35,8 +35,8 @@ enum commit_outcome { COMMIT_MADE, COMMIT_LOST };
 int commit_find_newest(struct commit *commit, struct lancet_error *err);
 
 /* Holds it against what was committed since the last attempt, and checks the preconditions
- * (commit_check.c). Sets done when a version is found that this very transaction has made, and when
- * it is a trim with nothing left to trim. BUSY, CONFLICT, PRECONDITION as lancet_commit. */
+ * (commit_check.c). Sets done when a version is found that this very transaction has made. BUSY,
+ * CONFLICT, PRECONDITION as lancet_commit. */
 int commit_check(struct commit *commit, struct lancet_error *err);
 /* The version was made by this transaction: done, and nothing of ours is needed. */
 int commit_take_found(struct commit *commit, lancet_version *version, struct lancet_error *err);

@@ -119,12 +119,12 @@ def _frag_reuse(version):
     if not reuse.has_history(version):
         return None
     history = reuse.of(version)
-    assert history.error is None, history.error
+    assert not [t.fault for t in history.transitions if t.fault is not None]
     ids = [(t, [[s.id for s in t.sources], [d.id for d in t.destinations]])
            for t in history.transitions]
     legacy = groupby((pair for pair in ids if pair[0].legacy), lambda pair: pair[0].record)
     return {"legacy": [[groups for _, groups in record] for _, record in legacy],
-            "transitions": [pair[1] for pair in ids if not pair[0].legacy]}
+            "transitions": [[t.kind, *sides] for t, sides in ids if not t.legacy]}
 
 
 def account(path, number, before):

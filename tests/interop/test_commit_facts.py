@@ -6,6 +6,7 @@ verdict must be the same, a version that was made must hold the same, and nothin
 after a refusal that was not there before.
 """
 import functools
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,6 +19,9 @@ CODES = {"ok": "ok", "retryable": "busy", "incompatible": "conflict", "invalid":
          "unsupported": "unsupported",
          "NotFound": "io",  # the transaction of a version is gone
          "DatasetNotFound": "not_found"}  # the version that was read is gone
+# The reference does not read the schema's metadata back from a stored message, so its commit of one
+# loses it; drop and rename in pylance keep it. It is kept here.
+KEEPS_METADATA = {"Merge", "Project"}
 FOLLOWS = {"Delete", "Update", "DataOverlay"}  # their read_version is that of the rebase
 
 
@@ -83,8 +87,7 @@ def wanted(case):
     history = want.get("frag_reuse")
     want["frag_reuse"] = history and {
         "legacy": [version["groups"] for version in history["legacy"]],
-        "transitions": [[t["sources"], t["destinations"]] if isinstance(t, dict) else t
-                        for t in history["transitions"]]}
+        "transitions": history["transitions"]}
     want["base_paths"] = {i: {"name": b.get("name"), "path": b["path"],
                               "is_dataset_root": b["is_dataset_root"]}
                           for i, b in want["base_paths"].items()}
@@ -102,6 +105,10 @@ def test_facts(ident):
     assert outcome.made, outcome.result
     got, want = commits.account(outcome.path, outcome.result["version"], outcome.before), wanted(case)
     indices = want.pop("indices")
+    if case["ours"]["op"] in KEEPS_METADATA:
+        assert want["schema_metadata"] == {}
+        before = facts.version(outcome.path, outcome.result["version"] - 1)
+        want["schema_metadata"] = before.schema_metadata
     for key in set(got) - {"indices", "new_files", "new_deletion_files"}:
         assert got[key] == want[key], key
     assert len(got["indices"]) == len(indices)
@@ -123,7 +130,9 @@ def test_files(ident):
     deletions = {f for f in new if f.startswith("_deletions/")}
     due = [f for f in want["fragments"] if f.get("deletion_file", {}).get("new")]
     assert len(deletions) == len(due) and all(f.endswith(".bin") for f in deletions)
-    assert len([f for f in new if f.startswith("_versions/")]) == 1
+    assert len([f for f in new if f.endswith(".manifest")]) == 1
+    hint = json.loads((outcome.path / "_versions/latest_version_hint.json").read_text())
+    assert hint == {"version": outcome.result["version"]}
     version = facts.version(outcome.path, outcome.result["version"])
     assert {f for f in new if f.startswith("_transactions/")} == \
         {f"_transactions/{version.transaction_file}"}
@@ -139,8 +148,11 @@ def test_the_reference_reads_it(ident):
     assert "error" not in got, got
     assert (got["version"], got["num_rows"]) == (want["version"], want["num_rows"])
     assert got["rows_sha256"] == want["rows_sha256"]
-    covered = sorted(ids for _, ids in got["covered"])
-    assert len(covered) == len(want["indices"])
+    covered = dict(got["covered"])
+    for index in want["indices"]:
+        due = index.get("effective_fragment_bitmap")
+        if index["uuid"] is not None and due is not None:
+            assert covered[index["uuid"]] == due
 
 
 @pytest.mark.parametrize("ident", cases_that("ok"))
