@@ -1,6 +1,7 @@
 /* The rows of affected.h: sorted once, then a roaring bitmap for each fragment. */
 #include "affected.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct affected_fragment {
 struct affected_rows {
 	struct affected_fragment *fragments; /* by id */
 	size_t count;
+	size_t room;
 };
 
 static int
@@ -66,6 +68,31 @@ affected_rows_free(struct affected_rows *rows)
 		roaring_bitmap_free(rows->fragments[i].offsets);
 	free(rows->fragments);
 	free(rows);
+}
+
+int
+affected_rows_empty(
+	size_t fragments_max, struct affected_rows **ret_rows, struct lancet_error *err)
+{
+	struct affected_rows *rows = calloc(1, sizeof(*rows));
+
+	if (rows != NULL)
+		rows->fragments = calloc(fragments_max + 1, sizeof(*rows->fragments));
+	if (rows == NULL || rows->fragments == NULL) {
+		affected_rows_free(rows);
+		return lancet_fail(err, LANCET_NO_MEMORY, "affected rows");
+	}
+	rows->room = fragments_max;
+	*ret_rows = rows;
+	return LANCET_OK;
+}
+
+void
+affected_rows_put(struct affected_rows *rows, uint32_t fragment, roaring_bitmap_t *offsets)
+{
+	assert(rows->count < rows->room && fragment < FRAGMENT_NONE);
+	assert(rows->count == 0 || rows->fragments[rows->count - 1].id < fragment);
+	rows->fragments[rows->count++] = (struct affected_fragment){ fragment, offsets };
 }
 
 int

@@ -16,6 +16,11 @@ struct affected_rows;
 /* Of row addresses in any order; copied. INVALID: an address of fragment 0xffffffff. */
 int affected_rows_new(const uint64_t *row_addrs, size_t count, struct affected_rows **ret_rows,
 	struct lancet_error *err);
+/* An empty set with room for so many fragments, and one fragment's rows for it, which are taken:
+ * by ascending id, below 0xffffffff. */
+int affected_rows_empty(
+	size_t fragments_max, struct affected_rows **ret_rows, struct lancet_error *err);
+void affected_rows_put(struct affected_rows *rows, uint32_t fragment, roaring_bitmap_t *offsets);
 void affected_rows_free(struct affected_rows *rows);
 /* Row offsets in the fragment, or NULL when there are none. */
 const roaring_bitmap_t *affected_rows_in(const struct affected_rows *rows, uint64_t fragment);

@@ -95,7 +95,7 @@ core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
 	src/core/draft_migrate.c src/core/draft_parts.h \
 	src/core/format.c src/core/format.h src/core/manifest_head.c \
 	src/core/manifest_index.c src/core/manifest_parts.h src/core/manifest_publish.c \
-	src/core/manifest_write.c src/core/manifest_write.h
+	src/core/manifest_values.c src/core/manifest_write.c src/core/manifest_write.h
 core_sources += src/core/draft_index.c src/core/draft_index.h src/core/draft_prune.c \
 	src/core/draft_prune.h src/core/draft_uncover.c
 core_sources += src/core/draft_map.c src/core/draft_map.h src/core/draft_schema.c \
@@ -116,6 +116,7 @@ core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
 	src/core/change_build.c src/core/change_build.h src/core/change_columns.c \
 	src/core/change_fragments.c src/core/change_index.c src/core/change_restore.c \
+	src/core/append_match.c src/core/append_match.h src/core/change_append.c \
 	src/core/change_settings.c src/core/change_delete.c src/core/change_document.c \
 	src/core/row_picks.c src/core/row_picks.h src/core/row_ranges.c src/core/row_ranges.h \
 	src/core/sound_files.c src/core/sound_index.c src/core/transaction_sound.c \

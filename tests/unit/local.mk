@@ -71,11 +71,12 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 	tests/unit/test_conflict_matrix tests/unit/test_conflict_rows tests/unit/test_conflict_work
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
-unit_tests += tests/unit/test_tag_write
+unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_tag_write
+EXTRA_DIST += tests/unit/cleanupdata.h
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h
 unit_tests += tests/unit/test_pbfromjson
-EXTRA_DIST += tests/unit/pbrandom.h
+EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -1,0 +1,290 @@
+/* Append of a Lance data file: its rows become one new fragment.
+ *
+ * The file is held against the schema, copied into the dataset under a name of its own, and the
+ * copy is what counts: it is opened once more, since whoever made the file may still be at it. Row
+ * ids and versions are given when it is committed. Format facts: data file names, DataFile.
+ */
+#include "change_build.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uuid/uuid.h>
+
+#include "append_match.h"
+#include "data_schema.h"
+#include "file/reader.h"
+#include "lance/transaction.pb-c.h"
+#include "transaction_sound.h"
+#include "util/macros.h"
+#include "version.h"
+
+#define CHUNK_SIZE        ((size_t)1 << 20)
+#define FRAGMENT_ROWS_MAX UINT64_C(0xffffffff)
+#define NAME_SIZE         (24 + 26 + 6) /* digits, hex, ".lance" */
+
+struct appending {
+	lancet_change *change;
+	struct source *source;
+	struct datafile *file;
+	struct field_tree tree;    /* of the file */
+	struct data_schema schema; /* of the dataset */
+	int32_t *ids, *columns;    /* by ordinal of the tree */
+	uint64_t rows;
+	char name[NAME_SIZE + 1];
+};
+
+static int
+open_file(struct appending *appending, int fd, struct lancet_error *err)
+{
+	lancet_autoclose int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct stat st;
+
+	if (copy < 0 || fstat(copy, &st) != 0)
+		return lancet_fail_errno(err, "data file");
+	if (!S_ISREG(st.st_mode))
+		return lancet_fail(err, LANCET_INVALID, "data file: no regular file");
+	appending->source = source_fd_new(copy, (uint64_t)st.st_size);
+	if (appending->source == NULL)
+		return change_no_memory(err);
+	(void)lancet_steal_fd(&copy);
+	return datafile_open(appending->source, &appending->file, err);
+}
+
+static int
+check_version(const struct appending *appending, struct lancet_error *err)
+{
+	struct lancet_bytes due = appending->change->read->info.storage_version;
+	const char *name = file_version_name(datafile_version(appending->file));
+
+	if (datafile_version(appending->file) == FILE_LEGACY)
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"a data file of format %s, to which this build does not append", name);
+	if (!slice_equal(slice_of(due.data, due.size), slice_text(name)))
+		return lancet_fail(err, LANCET_INVALID,
+			"a data file of version %s, the dataset is of %.*s: write it with that",
+			name, due.size < 20 ? (int)due.size : 20, (const char *)due.data);
+	return LANCET_OK;
+}
+
+/* The reader of a column looks at its pages, and whether they have the rows. */
+static int
+check_root(const struct appending *appending, const struct column_place *places, size_t root,
+	struct lancet_error *err)
+{
+	const struct field *field = &appending->tree.roots[root];
+	struct field_reader *reader;
+	int rc = field_reader_open(field, places, appending->rows, &reader, err);
+
+	if (rc != LANCET_OK)
+		return lancet_wrap(err, rc, "column \"%.*s\"", FIELD_TEXT(field->name));
+	field_reader_free(reader);
+	return LANCET_OK;
+}
+
+static int
+check_columns(const struct appending *appending, struct lancet_error *err)
+{
+	lancet_autofree struct column_place *places =
+		calloc(appending->tree.count + 1, sizeof(*places));
+
+	if (places == NULL)
+		return change_no_memory(err);
+	for (uint32_t i = 0; i < appending->tree.count; i++) {
+		if (appending->columns[i] >= 0)
+			places[i] = (struct column_place){ appending->file,
+				(uint32_t)appending->columns[i] };
+	}
+	for (size_t i = 0; i < appending->tree.root_count; i++)
+		TRY(check_root(appending, places, i, err));
+	return LANCET_OK;
+}
+
+static int
+match_columns(struct appending *appending, struct lancet_error *err)
+{
+	size_t count = appending->tree.count;
+
+	appending->ids = calloc(count + 1, sizeof(int32_t));
+	appending->columns = calloc(count + 1, sizeof(int32_t));
+	if (appending->ids == NULL || appending->columns == NULL)
+		return change_no_memory(err);
+	if (appending->tree.root_count == 0)
+		return lancet_fail(err, LANCET_INVALID, "the data file has no columns");
+	TRY(append_match(&appending->tree, &appending->schema.tree, appending->ids, err));
+	datafile_number_columns(
+		datafile_version(appending->file), &appending->tree, appending->columns);
+	return check_columns(appending, err);
+}
+
+/* Reads everything but the rows; the trees are released by the caller in any case. */
+static int
+inspect(struct appending *appending, int fd, struct lancet_error *err)
+{
+	TRY(open_file(appending, fd, err));
+	TRY(check_version(appending, err));
+	TRY(datafile_schema(
+		appending->file, FIELD_BLOB_DESCRIPTIONS, &appending->tree, &appending->rows, err));
+	TRY(data_schema_init(&appending->schema, appending->change->read, NULL, 0,
+		FIELD_BLOB_DESCRIPTIONS, err));
+	TRY(match_columns(appending, err));
+	if (appending->rows > FRAGMENT_ROWS_MAX)
+		return lancet_fail(err, LANCET_LIMIT,
+			"%" PRIu64 " rows, a fragment has at most %" PRIu64, appending->rows,
+			FRAGMENT_ROWS_MAX);
+	return LANCET_OK;
+}
+
+/* The first three bytes of a random UUID in binary, the others in hex. */
+static void
+make_name(char into[NAME_SIZE + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint8_t uuid[16];
+	char *to = into;
+
+	uuid_generate_random(uuid);
+	for (size_t i = 0; i < 24; i++)
+		*to++ = uuid[i / 8] >> (7 - i % 8) & 1 ? '1' : '0';
+	for (size_t i = 3; i < 16; i++) {
+		*to++ = digits[uuid[i] >> 4];
+		*to++ = digits[uuid[i] & 15];
+	}
+	memcpy(to, ".lance", 7);
+}
+
+static int
+copy_bytes(struct source *from, struct store_writer *writer, struct lancet_error *err)
+{
+	lancet_autofree uint8_t *chunk = malloc(CHUNK_SIZE);
+
+	if (chunk == NULL)
+		return change_no_memory(err);
+	for (uint64_t at = 0; at < from->size; at += CHUNK_SIZE) {
+		size_t size = from->size - at < CHUNK_SIZE ? (size_t)(from->size - at) : CHUNK_SIZE;
+
+		TRY(source_read_at(from, at, size, chunk, err));
+		TRY(store_writer_put(writer, slice_of(chunk, size), err));
+	}
+	return LANCET_OK;
+}
+
+static int
+copy_file(struct appending *appending, struct lancet_error *err)
+{
+	struct publish *files = &appending->change->files;
+	struct store_writer *writer;
+	char key[sizeof("data/") + NAME_SIZE];
+
+	make_name(appending->name);
+	(void)snprintf(key, sizeof(key), "data/%s", appending->name);
+	TRY(publish_open(files, key, PUBLISH_NEW, &writer, err));
+	TRY(copy_bytes(appending->source, writer, err));
+	return publish_name_all(files, err);
+}
+
+static int
+list_columns(struct appending *appending, Lance__Table__DataFile *stored, struct lancet_error *err)
+{
+	size_t count = appending->tree.count;
+
+	stored->fields = change_alloc(appending->change, count, sizeof(int32_t), err);
+	stored->column_indices = change_alloc(appending->change, count, sizeof(int32_t), err);
+	if (stored->fields == NULL || stored->column_indices == NULL)
+		return LANCET_NO_MEMORY;
+	for (size_t i = 0; i < count; i++) {
+		if (appending->ids[i] == FIELD_NO_ID || appending->columns[i] < 0)
+			continue;
+		stored->fields[stored->n_fields++] = appending->ids[i];
+		stored->column_indices[stored->n_column_indices++] = appending->columns[i];
+	}
+	return LANCET_OK;
+}
+
+static int
+make_fragment(struct appending *appending, Lance__Table__DataFragment **ret_fragment,
+	struct lancet_error *err)
+{
+	lancet_change *change = appending->change;
+	Lance__Table__DataFragment *fragment = change_alloc(change, 1, sizeof(*fragment), err);
+	Lance__Table__DataFile *stored = change_alloc(change, 1, sizeof(*stored), err);
+	Lance__Table__DataFile **files = change_alloc(change, 1, sizeof(*files), err);
+
+	if (fragment == NULL || stored == NULL || files == NULL)
+		return LANCET_NO_MEMORY;
+	lance__table__data_fragment__init(fragment);
+	lance__table__data_file__init(stored);
+	TRY(change_text(change, appending->name, &stored->path, err));
+	TRY(list_columns(appending, stored, err));
+	stored->file_major_version = 2;
+	stored->file_minor_version =
+		(uint32_t)datafile_version(appending->file) - (uint32_t)FILE_2_0;
+	stored->file_size_bytes = appending->source->size;
+	files[0] = stored;
+	fragment->files = files;
+	fragment->n_files = 1;
+	fragment->physical_rows = appending->rows;
+	*ret_fragment = fragment;
+	return LANCET_OK;
+}
+
+static int
+set_append(struct appending *appending, struct lancet_error *err)
+{
+	lancet_change *change = appending->change;
+	Lance__Table__Transaction__Append *append = change_alloc(change, 1, sizeof(*append), err);
+
+	if (append == NULL)
+		return LANCET_NO_MEMORY;
+	lance__table__transaction__append__init(append);
+	append->fragments = change_alloc(change, 1, sizeof(void *), err);
+	if (append->fragments == NULL)
+		return LANCET_NO_MEMORY;
+	TRY(make_fragment(appending, &append->fragments[0], err));
+	append->n_fragments = 1;
+	change->message->operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
+	change->message->append = append;
+	return transaction_sound(change->read, change->message, err);
+}
+
+static int
+build(struct appending *appending, int fd, struct lancet_error *err)
+{
+	TRY(inspect(appending, fd, err));
+	if (appending->rows == 0)
+		return LANCET_OK;
+	TRY(copy_file(appending, err));
+	return set_append(appending, err);
+}
+
+static void
+release(struct appending *appending)
+{
+	free(appending->ids);
+	free(appending->columns);
+	field_tree_release(&appending->tree);
+	data_schema_release(&appending->schema);
+	datafile_unref(appending->file);
+	source_unref(appending->source);
+}
+
+int
+lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_change,
+	uint64_t *ret_rows, struct lancet_error *err)
+{
+	struct appending appending = { 0 };
+	int rc;
+
+	TRY(change_new(read, &appending.change, err));
+	rc = build(&appending, fd, err);
+	release(&appending);
+	if (rc != LANCET_OK || appending.rows == 0)
+		lancet_change_free(appending.change);
+	if (rc != LANCET_OK)
+		return rc;
+	*ret_change = appending.rows == 0 ? NULL : appending.change;
+	*ret_rows = appending.rows;
+	return LANCET_OK;
+}

@@ -1,0 +1,125 @@
+/* Shared by the builders: change_build.h. */
+#include "change_build.h"
+
+#include "fragment.h"
+#include "lance/table.pb-c.h"
+#include "util/macros.h"
+#include "util/pbunpack.h"
+#include "version.h"
+
+void *
+change_alloc(lancet_change *change, size_t count, size_t size, struct lancet_error *err)
+{
+	void *memory = arena_zalloc(&change->arena, count, size);
+
+	if (memory == NULL)
+		(void)change_no_memory(err);
+	return memory;
+}
+
+int
+change_text(lancet_change *change, const char *text, ProtobufCBinaryData *ret_text,
+	struct lancet_error *err)
+{
+	size_t size = text == NULL ? 0 : strlen(text);
+	uint8_t *copy = arena_copy(&change->arena, text == NULL ? "" : text, size + 1);
+
+	if (copy == NULL)
+		return change_no_memory(err);
+	*ret_text = (ProtobufCBinaryData){ size, copy };
+	return LANCET_OK;
+}
+
+int
+change_built(lancet_change *change, int rc, lancet_change **ret_change)
+{
+	if (rc != LANCET_OK)
+		lancet_change_free(change);
+	else
+		*ret_change = change;
+	return rc;
+}
+
+/* One level of the search: names that the path may go on with, the longest first. */
+static bool
+starts_with(struct slice path, ProtobufCBinaryData name, size_t size_before)
+{
+	if (name.len > path.size || name.len >= size_before ||
+		memcmp(path.data, name.data, name.len) != 0)
+		return false;
+	return name.len == path.size || path.data[name.len] == '.';
+}
+
+/* The child of `parent` whose name is the longest beginning of the path that is shorter than
+ * size_before; the number of fields when there is none. */
+static size_t
+longest_child(const Lance__Table__Manifest *message, const size_t *parents, size_t parent,
+	struct slice path, size_t size_before)
+{
+	size_t found = message->n_fields, size = 0;
+
+	for (size_t i = 0; i < message->n_fields; i++) {
+		ProtobufCBinaryData name = message->fields[i]->name;
+
+		if (parents[i] != parent || !starts_with(path, name, size_before) ||
+			(found < message->n_fields && name.len <= size))
+			continue;
+		found = i;
+		size = name.len;
+	}
+	return found;
+}
+
+/* Each level takes at least the dot off the path, so the recursion is as deep as it has dots, and
+ * as the schema is. */
+static size_t
+find_below(const Lance__Table__Manifest *message, const size_t *parents, size_t parent,
+	struct slice path)
+{
+	size_t none = message->n_fields, size_before = SIZE_MAX;
+
+	for (;;) {
+		size_t child = longest_child(message, parents, parent, path, size_before);
+		size_t size, found;
+
+		if (child == none)
+			return none;
+		size = message->fields[child]->name.len;
+		if (size == path.size)
+			return child;
+		found = find_below(message, parents, child,
+			slice_of(path.data + size + 1, path.size - size - 1));
+		if (found != none)
+			return found;
+		size_before = size;
+	}
+}
+
+int
+change_find_field(lancet_version *version, const size_t *parents, const char *path,
+	size_t *ret_place, struct lancet_error *err)
+{
+	const Lance__Table__Manifest *message = version->message;
+	size_t place = find_below(message, parents, message->n_fields, slice_text(path));
+
+	if (place == message->n_fields)
+		return lancet_fail(err, LANCET_NOT_FOUND, "column \"%.200s\": there is none", path);
+	*ret_place = place;
+	return LANCET_OK;
+}
+
+int
+change_fragment(lancet_change *change, uint64_t ordinal, Lance__Table__DataFragment **ret_message,
+	struct lancet_error *err)
+{
+	const struct fragment_span *span = &change->read->spans[ordinal];
+	uint8_t *bytes;
+	int rc;
+
+	TRY(source_load(change->read->file, change->read->message_offset + span->offset, span->size,
+		&bytes, err));
+	rc = pb_unpack(&lance__table__data_fragment__descriptor, slice_of(bytes, span->size),
+		&change->arena, ret_message, err);
+	free(bytes);
+	return lancet_wrap(err, rc, "fragment %llu", (unsigned long long)span->id);
+}
