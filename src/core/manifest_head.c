@@ -194,7 +194,7 @@ set_sections(const struct manifest_sections *sections, Lance__Table__Manifest *i
 	if (sections->has_index) {
 		into->index_section_presence_case =
 			LANCE__TABLE__MANIFEST__INDEX_SECTION_PRESENCE_INDEX_SECTION;
-		into->index_section = 0;
+		into->index_section = sections->index;
 	}
 	if (sections->has_transaction) {
 		into->transaction_section_presence_case =

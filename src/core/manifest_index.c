@@ -97,7 +97,7 @@ int
 writing_put_index_section(struct writing *w, bool *ret_has)
 {
 	const lancet_version *origin = w->draft->origin;
-	uint64_t size;
+	uint64_t size, at = w->out->size;
 	size_t place;
 
 	assert(w->draft->indices_loaded);
@@ -111,5 +111,5 @@ writing_put_index_section(struct writing *w, bool *ret_has)
 	}
 	place = splice_reserve(w->out);
 	TRY(put_entries(w, size));
-	return writing_set_length(w, place, 0, "index section");
+	return writing_set_length(w, place, at, "index section");
 }

@@ -18,7 +18,7 @@ struct writing {
 /* Where the sections are, for the head to say. */
 struct manifest_sections {
 	bool has_index, has_transaction;
-	uint64_t transaction; /* offset of its length */
+	uint64_t index, transaction; /* offsets of their lengths */
 	const char *transaction_file;
 };
 
@@ -34,7 +34,9 @@ int writing_flush(struct writing *w);
 void writing_set_u32(struct splice *out, size_t place, uint32_t value);
 int writing_set_length(struct writing *w, size_t place, uint64_t at, const char *what);
 
-/* manifest_index.c: at the beginning of the file; nothing when no entry is left. */
+/* manifest_values.c: at the beginning of the file, where it was in the origin's. */
+int writing_put_values(struct writing *w);
+/* manifest_index.c: nothing when no entry is left. */
 int writing_put_index_section(struct writing *w, bool *ret_has);
 /* manifest_head.c: what the head keeps, and what is new in it. */
 int writing_put_kept_fields(struct writing *w);

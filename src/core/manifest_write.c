@@ -1,4 +1,4 @@
-/* Puts a manifest file together: index section, transaction, message, footer.
+/* Puts a manifest file together: values, index section, transaction, message, footer.
  *
  * Fragments that were not changed are copied from the origin's file, neighbours as one range: their
  * fields follow each other there as they do here. Format facts: manifest file layout.
@@ -145,6 +145,8 @@ put_file(struct writing *w, struct slice transaction, const char *transaction_fi
 	uint64_t at;
 	size_t place;
 
+	TRY(writing_put_values(w));
+	sections.index = w->out->size;
 	TRY(writing_put_index_section(w, &sections.has_index));
 	TRY(put_transaction(w, transaction, &sections));
 	at = w->out->size;

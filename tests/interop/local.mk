@@ -50,3 +50,4 @@ check_PROGRAMS += tests/helpers/commit
 tests_helpers_commit_LDADD = liblancet-all.la
 check-interop: tests/helpers/commit
 EXTRA_DIST += tests/interop/commits.py tests/interop/test_commit_facts.py
+EXTRA_DIST += tests/interop/test_next_manifest.py

@@ -127,16 +127,16 @@ put_basics(struct buf *message, uint64_t version)
 	put_message(message, 15, &format);
 }
 
-/* Opens what was put; the number is that of put_basics. */
+/* Opens what was put, behind what `file` has already; the number is that of put_basics. */
 static inline lancet_version *
 made_open(struct made *made, uint64_t number)
 {
 	struct lancet_error err = { 0 };
 
 	if (made->section.size > 0) {
+		put_number(&made->message, 6, made->file.size);
 		maker_u32(&made->file, (uint32_t)made->section.size);
 		buf_put_slice(&made->file, buf_slice(&made->section));
-		put_number(&made->message, 6, 0);
 	}
 	maker_frame(&made->file, buf_slice(&made->message));
 	ck_assert_msg(maker_load(buf_slice(&made->file), number, &made->version, &err) == LANCET_OK,

@@ -255,6 +255,57 @@ START_TEST(without_entries_there_is_no_index_section)
 }
 END_TEST
 
+/* Field { id #3, dictionary #8 { length #2 } } */
+static void
+put_dictionary(struct buf *message, uint64_t id, uint64_t length)
+{
+	struct buf field = { 0 }, dictionary = { 0 };
+
+	put_number(&field, 3, id);
+	put_number(&dictionary, 2, length);
+	put_message(&field, 8, &dictionary);
+	put_number(&field, 4, UINT64_MAX);
+	put_message(message, 1, &field);
+}
+
+START_TEST(values_of_dictionaries_stay_where_they_are)
+{
+	struct made made = { 0 }, next = { 0 };
+	Lance__File__Dictionary none = LANCE__FILE__DICTIONARY__INIT;
+	Lance__File__Field fields[3], *list[3];
+	struct splice file = { 0 };
+	struct draft draft;
+
+	put_basics(&made.message, 1);
+	put_dictionary(&made.message, 1, 4);
+	put_dictionary(&made.message, 2, 0);
+	put_index(&made.section, "i", NULL);
+	buf_put_text(&made.file, "values");
+	made_open(&made, 1);
+	OK(draft_init(&draft, made.version, made.version, NULL, &err));
+	/* a schema of a transaction knows nothing of them */
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		list[i] = &fields[i];
+		fields[i] = *draft.head->fields[i];
+		fields[i].dictionary = &none;
+	}
+	draft.head->fields = list;
+	draft.changed = DRAFT_SCHEMA;
+	made_next(&draft, &next);
+	ck_assert_mem_eq(next.file.data, "values", 6);
+	ck_assert_uint_eq(next.version->index_section, 6);
+	ck_assert_uint_eq(next.version->transaction_section, 6 + 4 + made.section.size);
+	ck_assert_int_eq(next.version->message->fields[1]->dictionary->length, 4);
+	none.length = 1;
+	FAILS(manifest_write_prepare(&draft, slice_text(""), "1-x.txn", &file, &err),
+		LANCET_UNSUPPORTED, "dictionary column");
+	splice_release(&file);
+	draft_release(&draft);
+	made_release(&made);
+	made_release(&next);
+}
+END_TEST
+
 START_TEST(a_dataset_can_be_made_of_nothing)
 {
 	Lance__Table__Manifest__DataStorageFormat format;
@@ -412,6 +463,7 @@ UNIT_MAIN("manifest_write", UNIT_TEST(what_nobody_changed_keeps_its_bytes),
 	UNIT_TEST(what_was_changed_is_encoded_and_nothing_else),
 	UNIT_TEST(a_changed_part_of_the_head_replaces_the_stored_one),
 	UNIT_TEST(without_entries_there_is_no_index_section),
+	UNIT_TEST(values_of_dictionaries_stay_where_they_are),
 	UNIT_TEST(a_dataset_can_be_made_of_nothing), UNIT_LOOP(the_naming_scheme_stays, names),
 	UNIT_TEST(a_transaction_that_is_too_long_is_in_its_file_alone),
 	UNIT_TEST(a_manifest_never_takes_the_place_of_another),
