@@ -133,6 +133,15 @@ struct lancet_cleanup {
 	uint64_t newest;    /* of the versions whose names were marked */
 };
 
+/* A failure that does not matter. */
+static inline int
+cleanup_forgive(struct lancet_error *err)
+{
+	if (err != NULL)
+		*err = (struct lancet_error){ 0 };
+	return LANCET_OK;
+}
+
 /* CANCELLED when the caller wants no more. */
 int cleanup_check_cancelled(const lancet_cleanup *cleanup, struct lancet_error *err);
 void cleanup_report(const lancet_cleanup *cleanup, uint64_t done, uint64_t total, const char *unit);

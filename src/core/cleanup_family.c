@@ -166,10 +166,11 @@ search_below(struct search *search)
 	if (rc != LANCET_OK && rc != LANCET_NOT_FOUND)
 		return rc;
 	search->is_dataset = rc == LANCET_OK;
+	(void)cleanup_forgive(search->err);
 	if (search->is_dataset && strcmp(search->path, search->own) != 0)
 		TRY(add_dir(search->dirs, search->root, search->path, search->err));
 	rc = store_list(store, search->path, search_name, search, search->err);
-	return rc == LANCET_NOT_FOUND ? LANCET_OK : rc;
+	return rc == LANCET_NOT_FOUND ? cleanup_forgive(search->err) : rc;
 }
 
 int
@@ -232,8 +233,9 @@ cleanup_versions_list(
 
 	if (rc == LANCET_NO_MEMORY)
 		return lancet_fail(err, rc, "%zu versions", versions->count);
-	if (rc != LANCET_OK && rc != LANCET_NOT_FOUND)
-		return rc;
+	if (rc == LANCET_NOT_FOUND)
+		return cleanup_forgive(err);
+	TRY(rc);
 	if (versions->count > 1)
 		qsort(versions->list, versions->count, sizeof(*versions->list), compare_versions);
 	for (size_t i = 1; i < versions->count; i++)
@@ -284,7 +286,7 @@ cleanup_keep_dir(
 
 		rc = cleanup_version_load(dir, &versions.list[i], &version, err);
 		if (rc == LANCET_NOT_FOUND) { /* somebody else removed it since the listing */
-			rc = LANCET_OK;
+			rc = cleanup_forgive(err);
 			continue;
 		}
 		if (rc == LANCET_OK)

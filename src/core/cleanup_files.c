@@ -182,9 +182,11 @@ add_file(const struct walk *walk, const char *path, struct cleanup_entry entry)
 	struct stat st;
 	int rc = store_stat(walk->store, path, &st, walk->err);
 
-	if (rc == LANCET_NOT_FOUND || rc == LANCET_CORRUPT || (rc == LANCET_OK && !S_ISREG(st.st_mode)))
-		return LANCET_OK;
+	if (rc == LANCET_NOT_FOUND || rc == LANCET_CORRUPT)
+		return cleanup_forgive(walk->err);
 	TRY(rc);
+	if (!S_ISREG(st.st_mode))
+		return LANCET_OK;
 	TRY(reserve(files, walk->err));
 	entry.bytes = (uint64_t)st.st_size;
 	entry.changed = st.st_mtim.tv_sec;
@@ -228,7 +230,7 @@ list_directory(struct walk *walk)
 {
 	int rc = store_list(walk->store, walk->directory, add_name, walk, walk->err);
 
-	return rc == LANCET_NOT_FOUND ? LANCET_OK : rc;
+	return rc == LANCET_NOT_FOUND ? cleanup_forgive(walk->err) : rc;
 }
 
 static struct slice

@@ -73,8 +73,9 @@ retain(lancet_cleanup *cleanup, struct cleanup_version *entry, struct lancet_err
 	if (rc == LANCET_OK)
 		rc = cleanup_mark(&cleanup->files, version, CLEANUP_STAYS, err);
 	lancet_version_unref(version);
-	if (rc != LANCET_OK && rc != LANCET_NOT_FOUND) /* removed by somebody else */
-		return rc;
+	if (rc == LANCET_NOT_FOUND) /* removed by somebody else */
+		rc = cleanup_forgive(err);
+	TRY(rc);
 	entry->goes = false;
 	return LANCET_OK;
 }
@@ -112,7 +113,7 @@ look_at_newer(lancet_cleanup *cleanup, struct lancet_error *err)
 			cleanup->own.dataset, entry.number, path, &st, NULL, err);
 
 		if (rc == LANCET_NOT_FOUND)
-			return LANCET_OK;
+			return cleanup_forgive(err);
 		TRY(rc);
 		(void)snprintf(entry.name, sizeof(entry.name), "%s", path + sizeof(VERSIONS_DIR));
 		TRY(retain(cleanup, &entry, err));

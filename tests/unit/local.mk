@@ -95,3 +95,6 @@ unit_tests += tests/unit/test_command tests/unit/test_command_commit tests/unit/
 tests_unit_test_command_commit_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_words_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
+unit_tests += tests/unit/test_op_merge tests/unit/test_op_rows tests/unit/test_op_update \
+	tests/unit/test_sequence_write
+EXTRA_DIST += tests/unit/fragshow.h tests/unit/fragtext.h tests/unit/opindex.h tests/unit/oprig.h
