@@ -28,6 +28,8 @@ has_callbacks(const struct node_kind *kind)
 		return kind->file != NULL || kind->id == NODE_PASS;
 	case SHAPE_LINK:
 		return kind->link != NULL;
+	case SHAPE_HANDLE:
+		return kind->open != NULL;
 	}
 	return false;
 }
@@ -63,6 +65,8 @@ build(void)
 		rows_reuse,
 		rows_live,
 		rows_livetag,
+		rows_ctl,
+		rows_job,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {

@@ -13,6 +13,6 @@ void kinds_check(void);
 /* Each ended by a kind with id NODE_NONE. */
 extern const struct node_kind rows_root[], rows_ref[], rows_version[], rows_fragment[];
 extern const struct node_kind rows_overlay[], rows_map[], rows_index[], rows_live[];
-extern const struct node_kind rows_livetag[], rows_reuse[];
+extern const struct node_kind rows_livetag[], rows_reuse[], rows_ctl[], rows_job[];
 
 #endif

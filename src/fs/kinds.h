@@ -112,6 +112,20 @@ enum node_kind_id {
 	NODE_LIVE_TAGS,
 	NODE_LIVE_TAG,
 	NODE_PASS,
+
+	NODE_CTL,
+	NODE_CONTROL,
+	NODE_CTL_ERRORS,
+	NODE_CTL_STATS,
+	NODE_JOBS,
+	NODE_JOB,
+	NODE_JOB_COMMAND,
+	NODE_JOB_STATE,
+	NODE_JOB_PROGRESS,
+	NODE_JOB_RESULT,
+	NODE_STAGE,
+	NODE_STAGED,
+	NODE_CTL_LAST = NODE_STAGED,
 	NODE_KIND_COUNT,
 };
 
@@ -119,6 +133,13 @@ static inline bool
 kind_is_below_fragment(unsigned kind)
 {
 	return kind >= NODE_FRAGMENT && kind <= NODE_FRAGMENT_LAST;
+}
+
+/* ctl/ and all below it. */
+static inline bool
+kind_is_control(unsigned kind)
+{
+	return kind >= NODE_CTL && kind <= NODE_CTL_LAST;
 }
 
 #endif

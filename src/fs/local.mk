@@ -19,11 +19,22 @@ libtree_la_SOURCES += src/fs/indexfile.c src/fs/indexfile.h
 libtree_la_SOURCES += \
 	src/fs/countsfile.c src/fs/render_graph.c src/fs/render_reuse.c src/fs/reusefile.c \
 	src/fs/reusefile.h src/fs/rows_reuse.c
-libtree_la_LIBADD = liblancet-all.la
+libtree_la_SOURCES += \
+	src/fs/caller.c src/fs/caller.h src/fs/control.h src/fs/control_handle.c src/fs/control_parts.h \
+	src/fs/control_task.c src/fs/controls.c src/fs/controls.h src/fs/handle.h \
+	src/fs/jobfile.c src/fs/jobfile.h src/fs/jobs.h src/fs/jobs_lane.c src/fs/jobs_look.c \
+	src/fs/jobs_parts.h src/fs/report.c src/fs/report.h src/fs/rows_ctl.c src/fs/rows_ctl.h \
+	src/fs/rows_job.c src/fs/stage.h src/fs/stage_dir.c src/fs/stage_files.c src/fs/stage_parts.h \
+	src/fs/stagefile.c src/fs/stagefile.h src/fs/stats.c src/fs/stats.h src/fs/tree_change.c \
+	src/fs/tree_opened.c src/fs/tree_tell.c
+libtree_la_LIBADD = libcommand.la liblancet-all.la
 
 lancefs_SOURCES = \
 	src/fs/main.c src/fs/mount.c src/fs/mount.h src/fs/mount_config.h src/fs/mountpoint.c src/fs/mountpoint.h \
 	src/fs/ops.c src/fs/ops.h src/fs/reply.c src/fs/reply.h src/fs/sd.c \
 	src/fs/sd.h src/fs/settings.c src/fs/settings.h
+lancefs_SOURCES += \
+	src/fs/changes.c src/fs/changes.h src/fs/mount_state.h src/fs/notify.c src/fs/notify.h src/fs/pins.c src/fs/pins.h \
+	src/fs/session.c src/fs/session.h
 lancefs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
 lancefs_LDADD = libtree.la liblancet-all.la libutil.la $(FUSE_LIBS)

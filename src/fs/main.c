@@ -42,6 +42,9 @@ static const struct fuse_opt lancefs_options[] = {
 	TEXT_OPTION("follow", follow),
 	TEXT_OPTION("fsname", fsname),
 	TEXT_OPTION("cache", cache),
+	TEXT_OPTION("stage", stage),
+	TEXT_OPTION("stage_max", stage_max),
+	FLAG_OPTION("snapshot", snapshot, 1),
 	TEXT_OPTION("uid", uid),
 	TEXT_OPTION("gid", gid),
 	TEXT_OPTION("umask", umask),
@@ -91,6 +94,7 @@ print_usage(FILE *out)
 	      "options: ro rw version=N tag=NAME asof=TIME branch=NAME view=dataset "
 	      "follow=DIR[:DIR]\n"
 	      "  uid=N gid=N umask=MODE cache=BYTES jobs=N max_threads=N fsname=NAME\n"
+	      "  snapshot stage=DIR stage_max=BYTES\n"
 	      "  allow_other allow_root stop_timeout=SEC clean_stale overmount\n"
 	      "To unmount: umount MOUNTPOINT, or fusermount3 -u MOUNTPOINT. See lancefs(1).\n",
 		out);
@@ -137,6 +141,12 @@ check_config(const struct mount_config *config)
 		fprintf(stderr, "lancefs: view=%s: the only view is view=dataset\n", config->view);
 		return MOUNT_USAGE;
 	}
+	if (config->snapshot && (config->read_only || config->view != NULL)) {
+		fputs("lancefs: snapshot pins a version, which is a change of the dataset: it goes "
+		      "with neither ro nor view=dataset\n",
+			stderr);
+		return MOUNT_USAGE;
+	}
 	if (config->jobs == 0 || config->jobs > 64 || config->max_threads > 1024) {
 		fputs("lancefs: jobs= takes 1 to 64, max_threads= up to 1024\n", stderr);
 		return MOUNT_USAGE;
@@ -149,7 +159,8 @@ config_release(struct mount_config *config)
 {
 	char *texts[] = { config->dataset, config->mountpoint, config->version, config->tag,
 		config->as_of, config->branch, config->view, config->follow, config->fsname,
-		config->cache, config->uid, config->gid, config->umask };
+		config->cache, config->uid, config->gid, config->umask, config->stage,
+		config->stage_max };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +25,13 @@
 #include <unistd.h>
 
 #include <lancet/version.h>
+#include "changes.h"
+#include "mount_state.h"
 #include "mountpoint.h"
-#include "ops.h"
+#include "notify.h"
+#include "pins.h"
 #include "sd.h"
+#include "session.h"
 #include "settings.h"
 #include "tree.h"
 #include "util/log.h"
@@ -41,6 +44,9 @@ struct serving {
 	struct mount_config *config;
 	struct fuse_session *session;
 	struct tree *tree;
+	struct control *control; /* NULL: there is no ctl/ */
+	struct notify *notify;
+	struct pins *pins; /* NULL: nothing is pinned */
 	sigset_t signals;
 	int report_fd;        /* to the waiting parent; -1 in the foreground */
 	_Atomic int finished; /* the loop returned */
@@ -138,6 +144,8 @@ stop_serving(struct serving *serving)
 	struct lancet_error err = { 0 };
 	const struct timespec step = { .tv_nsec = RETRY_MS * 1000000L };
 
+	if (serving->control != NULL)
+		control_stop(serving->control);
 	while (!atomic_load(&serving->finished)) {
 		int rc = mountpoint_unmount(serving->config->mountpoint, lazy, &err);
 
@@ -171,9 +179,10 @@ move_current(struct serving *serving)
 	else if (tree_use(serving->tree, 0, &number, &err) != LANCET_OK)
 		log_line(LOG_LEVEL_ERROR, "SIGHUP: current stays: %s", err.text);
 	else {
-		/* This thread answers no requests and holds no lock, as notifications demand. */
-		fuse_lowlevel_notify_inval_entry(
-			serving->session, FUSE_ROOT_ID, "current", strlen("current"));
+		tree_tell_moved(
+			serving->tree, tree_dataset(serving->tree), notify_tell, serving->notify);
+		notify_flush(serving->notify);
+		pins_move(serving->pins, number);
 		log_line(LOG_LEVEL_NOTICE, "SIGHUP: current is version %llu",
 			(unsigned long long)number);
 	}
@@ -244,86 +253,67 @@ serve(struct serving *serving)
 	return rc < 0 && rc != -ECONNABORTED ? MOUNT_INTERNAL : MOUNT_OK;
 }
 
-static int
-add_session_options(const struct mount_config *config, struct fuse_args *args)
+/* Before a command is answered the kernel has forgotten what is not true any more. */
+static void
+command_settled(void *context, lancet_dataset *dataset, enum control_effect effect)
 {
-	char *options = NULL;
-	lancet_autofree char *name = NULL;
-	int rc = 0;
+	struct serving *serving = context;
 
-	if (asprintf(&name, "fsname=%s",
-		    config->fsname != NULL ? config->fsname : config->dataset) < 0)
-		return -1;
-	rc |= fuse_opt_add_opt(&options, "subtype=lancefs");
-	rc |= fuse_opt_add_opt(&options, "default_permissions");
-	rc |= fuse_opt_add_opt_escaped(&options, name);
+	if ((effect & CONTROL_MOVES) != 0) {
+		tree_tell_moved(serving->tree, dataset, notify_tell, serving->notify);
+		if (dataset == tree_dataset(serving->tree))
+			pins_move(serving->pins, tree_current(serving->tree));
+	}
+	if ((effect & CONTROL_CHANGES) != 0)
+		tree_tell_changed(serving->tree, dataset, notify_tell, serving->notify);
+	if ((effect & CONTROL_REMOVES) != 0)
+		tree_tell_removed(serving->tree, notify_tell, serving->notify);
+	notify_flush(serving->notify);
+}
+
+static void
+wake_poll(void *context, void *poll)
+{
+	struct serving *serving = context;
+
+	notify_poll(serving->notify, poll);
+}
+
+static const struct control_hooks hooks = {
+	.park = change_park,
+	.reply = change_reply,
+	.settled = command_settled,
+	.wake = wake_poll,
+	.forget = change_forget_poll,
+};
+
+/* ctl/, what tells the kernel, and the pin of the version that is shown. */
+static int
+prepare(struct serving *serving, struct lancet_error *err)
+{
+	struct mount_config *config = serving->config;
+
+	serving->notify = notify_new();
+	if (serving->notify == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "notifier: out of memory");
+	TRY(settings_open_control(
+		config, serving->tree, &hooks, serving, &serving->control, err));
+	if (serving->control != NULL)
+		tree_set_control(serving->tree, serving->control);
 	if (config->read_only || config->view != NULL)
-		rc |= fuse_opt_add_opt(&options, "ro");
-	if (config->no_exec)
-		rc |= fuse_opt_add_opt(&options, "noexec");
-	if (config->no_atime)
-		rc |= fuse_opt_add_opt(&options, "noatime");
-	if (config->allow_other || config->allow_root)
-		rc |= fuse_opt_add_opt(
-			&options, config->allow_other ? "allow_other" : "allow_root");
-	if (config->debug)
-		rc |= fuse_opt_add_opt(&options, "debug");
-	rc |= fuse_opt_add_arg(args, "lancefs");
-	rc |= fuse_opt_add_arg(args, "-o");
-	rc |= fuse_opt_add_arg(args, options);
-	free(options);
-	return rc;
-}
-
-/* libfuse's own words go where ours go; its levels are those of syslog. */
-static void __attribute__((format(printf, 2, 0)))
-log_libfuse(enum fuse_log_level level, const char *format, va_list args)
-{
-	char line[512];
-	int size = vsnprintf(line, sizeof(line), format, args);
-
-	if (size <= 0)
-		return;
-	if ((size_t)size >= sizeof(line))
-		size = sizeof(line) - 1;
-	if (line[size - 1] == '\n')
-		line[size - 1] = '\0';
-	log_line(level < FUSE_LOG_ERR ? LOG_LEVEL_ERROR : (enum log_level)level, "libfuse: %s",
-		line);
+		return LANCET_OK;
+	pins_expire(tree_dataset(serving->tree));
+	return config->snapshot ? pins_new(tree_dataset(serving->tree), tree_current(serving->tree),
+					  &serving->pins, err)
+				: LANCET_OK;
 }
 
 static int
-fail_to_mount(const struct mount_config *config, struct lancet_error *err)
+status_of(const struct lancet_error *err)
 {
-	if ((config->allow_other || config->allow_root) && geteuid() != 0)
-		return lancet_fail(err, LANCET_DENIED,
-			"%s can't be mounted on: allow_other and allow_root of an ordinary user "
-			"need "
-			"user_allow_other in /etc/fuse.conf",
-			config->mountpoint);
-	return lancet_fail(err, LANCET_DENIED,
-		"%s can't be mounted on: is /dev/fuse there, may you use it, is the directory "
-		"yours, "
-		"and is fusermount3 installed?",
-		config->mountpoint);
-}
-
-static int
-start_session(struct serving *serving, struct mount_state *state, struct lancet_error *err)
-{
-	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	int rc = LANCET_OK;
-
-	fuse_set_log_func(log_libfuse);
-	if (add_session_options(serving->config, &args) != 0)
-		rc = lancet_fail(err, LANCET_NO_MEMORY, "options: out of memory");
-	else if ((serving->session = fuse_session_new(&args, &tree_ops, sizeof(tree_ops), state)) ==
-		 NULL)
-		rc = lancet_fail(err, LANCET_INVALID, "libfuse refused the mount options");
-	else if (fuse_session_mount(serving->session, serving->config->mountpoint) != 0)
-		rc = fail_to_mount(serving->config, err);
-	fuse_opt_free_args(&args);
-	return rc;
+	return err->code == LANCET_INVALID || err->code == LANCET_DENIED ? MOUNT_USAGE
+	       : err->code == LANCET_NO_MEMORY                          ? MOUNT_SYSTEM
+									: MOUNT_FAILED;
 }
 
 /* Everything of the process that serves. Returns its exit status. */
@@ -335,20 +325,25 @@ run_daemon(struct serving *serving)
 	struct lancet_error err = { 0 };
 	int status = MOUNT_FAILED;
 
-	if (settings_open_tree(config, &serving->tree, &err) != LANCET_OK) {
-		status = err.code == LANCET_INVALID || err.code == LANCET_DENIED ? MOUNT_USAGE
-			 : err.code == LANCET_NO_MEMORY                          ? MOUNT_SYSTEM
-										 : MOUNT_FAILED;
-		return fail_mount(serving, status, &err);
+	if (settings_open_tree(config, &serving->tree, &err) != LANCET_OK ||
+		prepare(serving, &err) != LANCET_OK) {
+		status = fail_mount(serving, status_of(&err), &err);
+		goto out;
 	}
 	state.tree = serving->tree;
-	if (start_session(serving, &state, &err) != LANCET_OK) {
+	if (session_start(config, &state, &serving->session, &err) != LANCET_OK ||
+		notify_start(serving->notify, serving->session, &err) != LANCET_OK) {
 		status = fail_mount(
 			serving, err.code == LANCET_DENIED ? MOUNT_FAILED : MOUNT_SYSTEM, &err);
 	} else {
 		status = serve(serving);
 		log_line(LOG_LEVEL_INFO, "%s is unmounted", config->mountpoint);
 	}
+out:
+	/* replies and notices of commands that still run need the session */
+	control_free(serving->control, config->stop_timeout);
+	notify_free(serving->notify);
+	pins_free(serving->pins);
 	if (serving->session != NULL)
 		fuse_session_destroy(serving->session);
 	tree_free(serving->tree);

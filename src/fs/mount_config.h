@@ -18,10 +18,11 @@ struct mount_config {
 	char *mountpoint; /* absolute once resolved */
 	char *version, *tag, *as_of, *branch, *view, *follow, *fsname, *cache;
 	char *uid, *gid, *umask;
+	char *stage, *stage_max; /* stage: absolute once resolved */
 	unsigned jobs, max_threads, stop_timeout;
 	int read_only, foreground, debug, single_threaded;
 	int allow_other, allow_root, clean_stale, overmount;
-	int no_exec, no_atime;
+	int no_exec, no_atime, snapshot;
 	int show_help, show_version;
 };
 

@@ -15,6 +15,7 @@
 #include <lancet/refs.h>
 #include <lancet/transaction.h>
 #include <lancet/version.h>
+#include "handle.h"
 #include "slots.h"
 #include "util/buf.h"
 
@@ -67,6 +68,7 @@ enum node_shape {
 	SHAPE_PASS, /* file: bytes of a backing file; measure: the size recorded for it, UINT64_MAX
 		       = none */
 	SHAPE_LINK, /* link: the target's text */
+	SHAPE_HANDLE, /* open: a file that is written, or that changes while it is open */
 };
 
 #define NODE_NAME_SIZE 256 /* bytes of a name with its NUL */
@@ -136,6 +138,10 @@ struct node_kind {
 	int (*file)(
 		const struct node_ref *ref, struct node_file *ret_file, struct lancet_error *err);
 	int (*link)(const struct node_ref *ref, struct buf *out, struct lancet_error *err);
+	int (*open)(const struct node_ref *ref, bool to_write, struct node_handle *ret_handle,
+		struct lancet_error *err);
+	/* Corrects what is shown of it: modes, times, the owner. */
+	int (*attributes)(const struct node_ref *ref, struct stat *st, struct lancet_error *err);
 };
 
 #endif

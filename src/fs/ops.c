@@ -1,13 +1,15 @@
-/* The low-level FUSE operations: each takes its request apart, asks the tree, and replies.
+/* The low-level FUSE operations that look: each takes its request apart, asks the tree, and
+ * replies. Those that change something are in changes.c.
  *
- * Nothing here knows a file by name. Looking never changes anything; every change is EROFS. Only
- * open makes an object (fi->fh): a counted snapshot that read touches without any lock. SPEC
- * sections 1 and 6.
+ * Nothing here knows a file by name. Looking never changes anything. Only open makes an object
+ * (fi->fh): a counted snapshot that read touches without any lock. SPEC sections 1 and 6.
  */
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>
 
 #include "ops.h"
+#include "changes.h"
+#include "mount_state.h"
 #include "reply.h"
 
 #include <errno.h>
@@ -61,6 +63,7 @@ ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct tree *tree = request_tree(req);
 	int rc = tree_lookup(tree, parent, name, &entry, &negative_for_ever, &err);
 
+	reply_count(req, STATS_LOOKUP);
 	if (rc == LANCET_OK) {
 		entry_to_param(&entry, live_seconds(req), &param);
 		if (fuse_reply_entry(req, &param) != 0)
@@ -94,6 +97,7 @@ ops_getattr(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 	struct lancet_error err = { 0 };
 	struct tree_entry entry;
 
+	reply_count(req, STATS_GETATTR);
 	(void)fi;
 	if (tree_getattr(request_tree(req), node, &entry, &err) != LANCET_OK)
 		reply_failure(req, request_tree(req), node, &err);
@@ -107,22 +111,11 @@ ops_readlink(fuse_req_t req, fuse_ino_t node)
 	struct lancet_error err = { 0 };
 	char target[4096];
 
+	reply_count(req, STATS_READLINK);
 	if (tree_readlink(request_tree(req), node, target, sizeof(target), &err) != LANCET_OK)
 		reply_failure(req, request_tree(req), node, &err);
 	else
 		fuse_reply_readlink(req, target);
-}
-
-/* The kernel alone holds an open handle, and forgets it without a word when a detached mount ends:
- * a leak checker has to know that it is no leak. */
-extern void __lsan_ignore_object(const void *object) __attribute__((weak));
-
-static uint64_t
-handle_of(const void *object)
-{
-	if (__lsan_ignore_object != NULL)
-		__lsan_ignore_object(object);
-	return (uintptr_t)object;
 }
 
 static void
@@ -130,16 +123,15 @@ ops_open(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 {
 	struct lancet_error err = { 0 };
 	struct tree_file *file = NULL;
+	bool to_write = (fi->flags & O_ACCMODE) != O_RDONLY;
 
-	if ((fi->flags & O_ACCMODE) != O_RDONLY) {
-		fuse_reply_err(req, EROFS);
-		return;
-	}
-	if (tree_open(request_tree(req), node, &file, &err) != LANCET_OK) {
+	reply_count(req, STATS_OPEN);
+	if ((to_write ? tree_open_to_write : tree_open)(request_tree(req), node, &file, &err) !=
+		LANCET_OK) {
 		reply_failure(req, request_tree(req), node, &err);
 		return;
 	}
-	fi->fh = handle_of(file);
+	fi->fh = reply_handle(file);
 	fi->direct_io = tree_file_is_computed(file);
 	fi->keep_cache = tree_file_is_immutable(file) && !fi->direct_io;
 	fi->noflush = 1;
@@ -165,6 +157,7 @@ ops_read(fuse_req_t req, fuse_ino_t node, size_t size, off_t offset, struct fuse
 	struct lancet_error err = { 0 };
 	size_t got = 0;
 
+	reply_count(req, STATS_READ);
 	if (tree_file_fd(file) >= 0) {
 		read_backing(req, tree_file_fd(file), size, offset);
 		return;
@@ -190,16 +183,16 @@ ops_lseek(fuse_req_t req, fuse_ino_t node, off_t offset, int whence, struct fuse
 	(void)node;
 	if (whence != SEEK_DATA && whence != SEEK_HOLE) {
 		fuse_reply_err(req, EINVAL);
-	} else if (offset < 0 || offset >= size) {
-		fuse_reply_err(req, ENXIO);
-	} else if (tree_file_fd(file) < 0) { /* rendered files have no holes */
-		fuse_reply_lseek(req, whence == SEEK_DATA ? offset : size);
-	} else {
+	} else if (tree_file_fd(file) >= 0) {
 		found = lseek(tree_file_fd(file), offset, whence);
 		if (found < 0)
 			fuse_reply_err(req, errno);
 		else
 			fuse_reply_lseek(req, found);
+	} else if (offset < 0 || offset >= size) {
+		fuse_reply_err(req, ENXIO);
+	} else { /* rendered files have no holes */
+		fuse_reply_lseek(req, whence == SEEK_DATA ? offset : size);
 	}
 }
 
@@ -207,6 +200,7 @@ static void
 ops_release(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 {
 	(void)node;
+	reply_count(req, STATS_RELEASE);
 	tree_close((struct tree_file *)(uintptr_t)fi->fh);
 	fuse_reply_err(req, 0);
 }
@@ -217,11 +211,12 @@ ops_opendir(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 	struct lancet_error err = { 0 };
 	struct tree_dir *dir = NULL;
 
+	reply_count(req, STATS_OPENDIR);
 	if (tree_opendir(request_tree(req), node, &dir, &err) != LANCET_OK) {
 		reply_failure(req, request_tree(req), node, &err);
 		return;
 	}
-	fi->fh = handle_of(dir);
+	fi->fh = reply_handle(dir);
 	fi->cache_readdir = tree_dir_is_immutable(dir);
 	fi->keep_cache = tree_dir_is_immutable(dir);
 	if (fuse_reply_open(req, fi) != 0)
@@ -310,6 +305,7 @@ read_listing(fuse_req_t req, fuse_ino_t node, size_t size, off_t offset, struct 
 	size_t used = 0;
 	lancet_autofree char *page = malloc(size < LISTING_SIZE_MAX ? size : LISTING_SIZE_MAX);
 
+	reply_count(req, STATS_READDIR);
 	if (size > LISTING_SIZE_MAX)
 		size = LISTING_SIZE_MAX;
 	if (page == NULL || offset < 0)
@@ -337,6 +333,7 @@ static void
 ops_releasedir(fuse_req_t req, fuse_ino_t node, struct fuse_file_info *fi)
 {
 	(void)node;
+	reply_count(req, STATS_RELEASEDIR);
 	tree_dir_close((struct tree_dir *)(uintptr_t)fi->fh);
 	fuse_reply_err(req, 0);
 }
@@ -347,78 +344,11 @@ ops_statfs(fuse_req_t req, fuse_ino_t node)
 	struct lancet_error err = { 0 };
 	struct statvfs st;
 
+	reply_count(req, STATS_STATFS);
 	if (tree_statvfs(request_tree(req), &st, &err) != LANCET_OK)
 		reply_failure(req, request_tree(req), node, &err);
 	else
 		fuse_reply_statfs(req, &st);
-}
-
-/* Every change is refused the same way. */
-static void
-ops_setattr(
-	fuse_req_t req, fuse_ino_t node, struct stat *attr, int to_set, struct fuse_file_info *fi)
-{
-	(void)node, (void)attr, (void)to_set, (void)fi;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
-{
-	(void)parent, (void)name, (void)mode, (void)device;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
-{
-	(void)parent, (void)name, (void)mode;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_remove(fuse_req_t req, fuse_ino_t parent, const char *name)
-{
-	(void)parent, (void)name;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
-{
-	(void)target, (void)parent, (void)name;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_rename(fuse_req_t req, fuse_ino_t from, const char *old_name, fuse_ino_t to,
-	const char *new_name, unsigned flags)
-{
-	(void)from, (void)old_name, (void)to, (void)new_name, (void)flags;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_link(fuse_req_t req, fuse_ino_t node, fuse_ino_t parent, const char *name)
-{
-	(void)node, (void)parent, (void)name;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_create(
-	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
-{
-	(void)parent, (void)name, (void)mode, (void)fi;
-	fuse_reply_err(req, EROFS);
-}
-
-static void
-ops_setxattr(fuse_req_t req, fuse_ino_t node, const char *name, const char *value, size_t size,
-	int flags)
-{
-	(void)node, (void)name, (void)value, (void)size, (void)flags;
-	fuse_reply_err(req, EROFS);
 }
 
 const struct fuse_lowlevel_ops tree_ops = {
@@ -437,15 +367,17 @@ const struct fuse_lowlevel_ops tree_ops = {
 	.readdirplus = ops_readdirplus,
 	.releasedir = ops_releasedir,
 	.statfs = ops_statfs,
-	.setattr = ops_setattr,
-	.mknod = ops_mknod,
-	.mkdir = ops_mkdir,
-	.unlink = ops_remove,
-	.rmdir = ops_remove,
-	.symlink = ops_symlink,
-	.rename = ops_rename,
-	.link = ops_link,
-	.create = ops_create,
-	.setxattr = ops_setxattr,
-	.removexattr = ops_remove,
+	.write = change_write,
+	.poll = change_poll,
+	.setattr = change_attributes,
+	.mknod = change_mknod,
+	.mkdir = change_mkdir,
+	.unlink = change_unlink,
+	.rmdir = change_rmdir,
+	.symlink = change_symlink,
+	.rename = change_rename,
+	.link = change_link,
+	.create = change_create,
+	.setxattr = change_setxattr,
+	.removexattr = change_removexattr,
 };

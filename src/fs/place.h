@@ -28,6 +28,13 @@ struct tree_branch {
 
 #define TREE_LIVES 4
 
+/* Something open that must not be moved away from under its user. */
+struct tree_opened {
+	const lancet_dataset *dataset; /* of current/, if it is below that */
+	uint64_t pass;                 /* number of a pass-through file, + 1; 0: is none */
+	struct tree_opened *next, *previous;
+};
+
 struct tree {
 	lancet_dataset *dataset; /* counted */
 	struct tree_options options;
@@ -35,10 +42,12 @@ struct tree {
 	struct passnodes *passnodes;
 	struct textcache *texts;
 	struct stat owner;    /* the dataset's directory: whose all that is rendered is */
+	struct control *control; /* borrowed; NULL: there is no ctl/ */
 	pthread_mutex_t lock; /* of what follows; a leaf, never held over I/O */
 	uint64_t current;
 	uint32_t view_slot; /* view=dataset: the counted slot of the root */
 	struct tree_branch *branches;
+	struct tree_opened *opened;
 	struct tree_live {               /* live files used last, newest first */
 		lancet_version *version; /* kept alive by live */
 		lancet_live *live;       /* counted */
@@ -109,6 +118,9 @@ int tree_current_of(
 /* The live files of a version: exact but for its tag files, which may have changed since. */
 int tree_live(struct tree *tree, lancet_version *version, lancet_live **ret_live,
 	struct lancet_error *err);
+/* Notes that a place was opened, and that it was closed. Only what may be below current/ is. */
+void tree_note_open(struct tree *tree, const struct place *place, struct tree_opened *opened);
+void tree_note_close(struct tree *tree, struct tree_opened *opened);
 /* The version's timestamp, or its manifest's mtime when that is absurd. */
 struct timespec version_time(const lancet_version *version);
 
@@ -120,6 +132,13 @@ int place_size(
 	const struct place *place, uint64_t node, uint64_t *ret_size, struct lancet_error *err);
 /* Attributes and node id; counts nothing. */
 int place_stat(const struct place *place, struct tree_entry *ret_entry, struct lancet_error *err);
+
+/* Opens it; tree_close ends it. */
+int place_open(const struct place *place, bool to_write, struct tree_file **ret_file,
+	struct lancet_error *err);
+/* An open file that has this handle, which it then closes. NULL: no memory. */
+struct tree_file *tree_file_of_handle(
+	const struct place *place, const struct node_handle *handle);
 
 #define RENDERED_SIZE_MAX (64u << 20) /* bytes of one text */
 

@@ -28,13 +28,18 @@ static const char readme[] =
 	"                     rsync, restic or borg; any Lance reader opens the copy\n"
 	"tags/ branches/    links to tagged versions; a tree like this one for each branch\n"
 	"detached/          versions outside the history, never the latest\n"
+	"ctl/               commands: a line that is written to a file there runs, and its errno is\n"
+	"                   that of the write; read, each says its use and what came of it last\n"
+	"  stage/             files for commands to read; gone when the mount ends\n"
+	"  jobs/N/            each command that waits, runs or ran; errors, stats\n"
 	"\n"
 	"A version that can't be read has `error` and `manifest.raw` instead. A file that can't be "
 	"read\n"
 	"gives an error by itself; its neighbours are not affected, and the log says why.\n"
 	"\n"
 	"Try:  cat latest/summary; column -t latest/fragments.tsv; jq . latest/manifest.json\n"
-	"Manuals: lancefs(1), lancefs-tree(5). To unmount: umount, or fusermount3 -u.\n";
+	"Manuals: lancefs(1), lancefs-tree(5), lancefs-control(5).\n"
+	"To unmount: umount, or fusermount3 -u.\n";
 
 int
 render_readme(const struct node_ref *ref, struct buf *out, struct lancet_error *err)

@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "control.h"
+#include "mount_state.h"
 #include "util/log.h"
 #include "util/macros.h"
 
@@ -38,15 +40,52 @@ is_worth_a_line(uint64_t node)
 	return true;
 }
 
+extern void __lsan_ignore_object(const void *object) __attribute__((weak));
+
+uint64_t
+reply_handle(const void *object)
+{
+	if (__lsan_ignore_object != NULL)
+		__lsan_ignore_object(object);
+	return (uintptr_t)object;
+}
+
+void
+reply_count(fuse_req_t req, enum stats_request kind)
+{
+	const struct mount_state *state = fuse_req_userdata(req);
+	struct control *control = tree_control(state->tree);
+
+	if (control != NULL)
+		stats_count(&control_stats(control)->requests[kind]);
+}
+
+/* Not there, or not to be written: that is an answer, and no failure of anything. */
+static bool
+is_failure(const struct lancet_error *err)
+{
+	bool refused = err->code == LANCET_IO && (err->os_errno == EROFS ||
+							 err->os_errno == EPERM ||
+							 err->os_errno == EACCES);
+
+	return !refused && err->code != LANCET_NOT_FOUND && err->code != LANCET_READ_ONLY &&
+	       err->code != LANCET_EXISTS;
+}
+
 void
 reply_failure(fuse_req_t req, struct tree *tree, uint64_t node, const struct lancet_error *err)
 {
-	if (err->code != LANCET_NOT_FOUND && err->code != LANCET_READ_ONLY &&
-		is_worth_a_line(node)) {
+	const struct fuse_ctx *context = fuse_req_ctx(req);
+	struct control *control = tree_control(tree);
+
+	if (is_failure(err) && is_worth_a_line(node)) {
 		char path[512];
 
 		tree_path(tree, node, path, sizeof(path));
 		log_line(LOG_LEVEL_WARNING, "/%s: %s", path, err->text);
+		if (control != NULL)
+			report_add(control_report(control), context->uid, context->pid, path,
+				lancet_code_name(err->code), err->text);
 	}
 	fuse_reply_err(req, lancet_error_errno(err));
 }

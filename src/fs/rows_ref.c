@@ -283,7 +283,7 @@ render_branch_error(const struct node_ref *ref, struct buf *out, struct lancet_e
 }
 
 static const uint8_t branch_rows[] = { NODE_LATEST, NODE_CURRENT, NODE_VERSIONS, NODE_DETACHED,
-	NODE_NONE };
+	NODE_CTL, NODE_NONE };
 static const uint8_t broken_rows[] = { NODE_BRANCH_ERROR, NODE_NONE };
 
 static bool

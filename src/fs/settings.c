@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lancet/version.h>
 #include "mountpoint.h"
@@ -11,7 +12,24 @@
 #include "util/macros.h"
 #include "util/text.h"
 
-#define FOLLOW_MAX 64 /* directories in follow= */
+#define FOLLOW_MAX        64 /* directories in follow= */
+#define STAGE_MAX_DEFAULT (UINT64_C(8) << 30) /* bytes */
+
+/* Of an option that names a directory, if it is given. */
+static int
+make_absolute(char **path, struct lancet_error *err)
+{
+	char *absolute;
+
+	if (*path == NULL)
+		return LANCET_OK;
+	absolute = realpath(*path, NULL);
+	if (absolute == NULL)
+		return lancet_fail_errno(err, "stage=%s", *path);
+	free(*path);
+	*path = absolute;
+	return LANCET_OK;
+}
 
 int
 settings_resolve_paths(struct mount_config *config, struct lancet_error *err)
@@ -28,6 +46,8 @@ settings_resolve_paths(struct mount_config *config, struct lancet_error *err)
 	}
 	free(config->dataset);
 	config->dataset = dataset;
+	if (make_absolute(&config->stage, err) != LANCET_OK)
+		return MOUNT_USAGE;
 
 	if (mountpoint_resolve(config->mountpoint, &mountpoint, &stale, err) != LANCET_OK)
 		return err->code == LANCET_DENIED ? MOUNT_USAGE : MOUNT_FAILED;
@@ -181,4 +201,29 @@ settings_open_tree(
 		rc = tree_new(dataset, &options, ret_tree, err);
 	lancet_dataset_unref(dataset);
 	return rc;
+}
+
+int
+settings_open_control(const struct mount_config *config, struct tree *tree,
+	const struct control_hooks *hooks, void *context, struct control **ret_control,
+	struct lancet_error *err)
+{
+	struct control_options options = {
+		.tree = tree,
+		.commands = commands,
+		.jobs = config->jobs,
+		.stage = config->stage,
+		.stage_max = STAGE_MAX_DEFAULT,
+		.owner = geteuid(),
+		.hooks = hooks,
+		.context = context,
+	};
+	bool given = false;
+
+	if (config->view != NULL)
+		return LANCET_OK;
+	TRY(parse_id("uid", config->uid, &given, &options.owner, err));
+	if (config->stage_max != NULL)
+		TRY(parse_bytes("stage_max", config->stage_max, &options.stage_max, err));
+	return control_new(&options, ret_control, err);
 }

@@ -325,6 +325,30 @@ slots_get(struct slots *slots, uint32_t slot, struct slot_key *ret_key, uint32_t
 	return found;
 }
 
+bool
+slots_find(struct slots *slots, const struct slot_key *key, uint32_t *ret_slot)
+{
+	uint32_t index;
+
+	pthread_rwlock_rdlock(&slots->lock);
+	index = find(slots, key);
+	pthread_rwlock_unlock(&slots->lock);
+	if (index != NO_SLOT)
+		*ret_slot = index;
+	return index != NO_SLOT;
+}
+
+uint32_t
+slots_made(struct slots *slots)
+{
+	uint32_t made;
+
+	pthread_rwlock_rdlock(&slots->lock);
+	made = slots->made;
+	pthread_rwlock_unlock(&slots->lock);
+	return made;
+}
+
 size_t
 slots_used(struct slots *slots)
 {

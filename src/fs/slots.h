@@ -41,6 +41,10 @@ void slots_release(struct slots *slots, uint32_t slot, uint64_t lookups);
  * long as the slot is counted. False for a slot that is not in use. */
 bool slots_get(
 	struct slots *slots, uint32_t slot, struct slot_key *ret_key, uint32_t *ret_generation);
+/* The slot of this key, not counted. False: it has none, so the kernel knows nothing of it. */
+bool slots_find(struct slots *slots, const struct slot_key *key, uint32_t *ret_slot);
+/* Every slot in use has a lower number. */
+uint32_t slots_made(struct slots *slots);
 /* How many slots are in use, and how many counts slot has; for tests. */
 size_t slots_used(struct slots *slots);
 uint64_t slots_lookups(struct slots *slots, uint32_t slot);

@@ -191,3 +191,14 @@ textcache_remember(struct textcache *cache, struct text_key key, uint64_t size)
 	*entry = (struct size_entry){ .key = key, .size = size };
 	pthread_mutex_unlock(&cache->lock);
 }
+
+uint64_t
+textcache_used(struct textcache *cache)
+{
+	uint64_t used;
+
+	pthread_mutex_lock(&cache->lock);
+	used = cache->used;
+	pthread_mutex_unlock(&cache->lock);
+	return used;
+}

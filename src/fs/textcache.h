@@ -34,6 +34,8 @@ struct text *textcache_get(struct textcache *cache, struct text_key key);
 /* Keeps a reference as long as there is room. */
 void textcache_put(struct textcache *cache, struct text_key key, struct text *text);
 
+uint64_t textcache_used(struct textcache *cache); /* bytes */
+
 /* The size of a file, when it was remembered and not yet displaced by another. */
 bool textcache_size(struct textcache *cache, struct text_key key, uint64_t *ret_size);
 void textcache_remember(struct textcache *cache, struct text_key key, uint64_t size);

@@ -9,6 +9,9 @@
 #include <lancet/dataset.h>
 
 struct tree;
+struct control;
+struct control_handle;
+struct node_handle;
 
 struct tree_options {
 	bool set_uid, set_gid, set_umask;
@@ -75,6 +78,46 @@ bool tree_file_is_computed(const struct tree_file *file);
 int tree_read(struct tree_file *file, uint64_t offset, size_t size, void *into, size_t *ret_got,
 	struct lancet_error *err);
 void tree_close(struct tree_file *file);
+
+/* The open file is written or changes while it is open: what it is then; else NULL. */
+const struct node_handle *tree_file_handle(const struct tree_file *file);
+/* Of an open control file; else NULL. */
+struct control_handle *tree_control_handle(const struct tree_file *file);
+
+/* ctl/ and what can be changed there. The tree shows it from then on; `control` is borrowed. */
+void tree_set_control(struct tree *tree, struct control *control);
+struct control *tree_control(const struct tree *tree);
+lancet_dataset *tree_dataset(const struct tree *tree); /* borrowed */
+/* Whether it is below ctl/: what is refused there is EPERM, and EROFS elsewhere. */
+bool tree_is_control(uint64_t node);
+/* As tree_open, to write, too. os_errno says what else it is than a file that can be written. */
+int tree_open_to_write(
+	struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err);
+/* A staged file. One lookup is counted. EXISTS */
+int tree_create(struct tree *tree, uint64_t parent, const char *name, mode_t mode,
+	struct tree_entry *ret_entry, struct tree_file **ret_file, struct lancet_error *err);
+int tree_remove(struct tree *tree, uint64_t parent, const char *name, struct lancet_error *err);
+int tree_rename(struct tree *tree, uint64_t from, const char *old_name, uint64_t to,
+	const char *new_name, bool exclusive, struct lancet_error *err);
+/* What stat(2) shows is to become `wanted`, as far as `changes` (of enum stage_change) says. */
+int tree_change(struct tree *tree, uint64_t node, unsigned changes, const struct stat *wanted,
+	struct lancet_error *err);
+int tree_write(struct tree_file *file, uint64_t offset, const void *bytes, size_t size,
+	struct lancet_error *err);
+
+/* Moves current/ of `dataset`, the tree's or a branch. BUSY: something below it is open, and not
+ * `force`. */
+int tree_move(struct tree *tree, lancet_dataset *dataset, uint64_t number, bool force,
+	uint64_t *ret_before, struct lancet_error *err);
+/* What the kernel must be told of when versions came or went: `name` in directory `parent` is not
+ * what it was; or, without a name, the attributes of `parent`. */
+typedef void (*tree_notice)(void *context, uint64_t parent, const char *name);
+void tree_tell_moved(
+	struct tree *tree, lancet_dataset *dataset, tree_notice notice, void *context);
+void tree_tell_changed(
+	struct tree *tree, lancet_dataset *dataset, tree_notice notice, void *context);
+/* Looks for each version and branch that the kernel may know whether it is still there. */
+void tree_tell_removed(struct tree *tree, tree_notice notice, void *context);
 
 /* Moves current/ to `number`, 0 = the newest readable version. */
 int tree_use(struct tree *tree, uint64_t number, uint64_t *ret_moved_to, struct lancet_error *err);

@@ -175,6 +175,8 @@ made_stat(const struct place *place, struct tree_entry *entry, struct lancet_err
 	TRY(set_size(place, entry, err));
 	if (kind->shape == SHAPE_RAW && kind->file != NULL)
 		like_backing(place, st);
+	if (kind->attributes != NULL)
+		TRY(kind->attributes(&place->ref, st, err));
 	st->st_ctim = st->st_mtim;
 	st->st_atim = st->st_mtim;
 	return LANCET_OK;

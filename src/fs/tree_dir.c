@@ -24,6 +24,7 @@ struct dir_entry {
 
 struct tree_dir {
 	struct place place; /* counted */
+	struct tree_opened opened;
 	bool immutable;
 	uint64_t inode; /* hash along the path: what the children's numbers are made of */
 	uint64_t parent_inode;
@@ -174,6 +175,7 @@ tree_opendir(struct tree *tree, uint64_t node, struct tree_dir **ret_dir, struct
 		return rc;
 	}
 	dir->immutable = place_never_changes(&dir->place);
+	tree_note_open(tree, &dir->place, &dir->opened);
 	*ret_dir = dir;
 	return LANCET_OK;
 }
@@ -183,6 +185,7 @@ tree_dir_close(struct tree_dir *dir)
 {
 	if (dir == NULL)
 		return;
+	tree_note_close(dir->place.ref.tree, &dir->opened);
 	slots_release(dir->place.ref.tree->slots, dir->place.addr.slot, 1);
 	place_release(&dir->place);
 	buf_release(&dir->names);

@@ -14,13 +14,16 @@
 #include "util/macros.h"
 
 struct tree_file {
+	struct tree *tree;
 	const struct node_kind *kind;
+	struct tree_opened opened;
 	bool immutable;
-	int fd; /* SHAPE_PASS, else -1 */
+	int fd; /* SHAPE_PASS, and that of a handle, else -1 */
 	uint64_t size;
 	struct text *text; /* SHAPE_TEXT; SHAPE_RECORDS without a width: the index */
 	struct records records;
 	struct raw_bytes raw;
+	struct node_handle handle; /* SHAPE_HANDLE */
 };
 
 /* Renders, whole and once; immutable texts are kept. */
@@ -222,9 +225,24 @@ open_pass(const struct place *place, struct tree_file *file, struct lancet_error
 }
 
 static int
-open_place(const struct place *place, struct tree_file *file, struct lancet_error *err)
+open_handle(const struct place *place, bool to_write, struct tree_file *file,
+	struct lancet_error *err)
+{
+	file->handle.fd = -1;
+	TRY(place->ref.kind->open(&place->ref, to_write, &file->handle, err));
+	file->fd = file->handle.fd;
+	return LANCET_OK;
+}
+
+static int
+open_place(const struct place *place, bool to_write, struct tree_file *file,
+	struct lancet_error *err)
 {
 	uint64_t node = 0;
+
+	if (to_write && place->ref.kind->shape != SHAPE_HANDLE)
+		return fail_errno(err, kind_is_control(place->ref.kind->id) ? EPERM : EROFS,
+			"can't be written");
 
 	TRY(place_node(place, &node, err));
 	switch (place->ref.kind->shape) {
@@ -244,34 +262,79 @@ open_place(const struct place *place, struct tree_file *file, struct lancet_erro
 		return LANCET_OK;
 	case SHAPE_PASS:
 		return open_pass(place, file, err);
+	case SHAPE_HANDLE:
+		return open_handle(place, to_write, file, err);
 	}
 	return fail_errno(err, EIO, "no such shape");
 }
 
 int
-tree_open(struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err)
+place_open(const struct place *place, bool to_write, struct tree_file **ret_file,
+	struct lancet_error *err)
 {
-	struct tree_file *file;
-	struct place place;
+	struct tree_file *file = calloc(1, sizeof(*file));
 	int rc;
 
-	TRY(place_resolve(tree, node, &place, err));
-	file = calloc(1, sizeof(*file));
-	if (file == NULL) {
-		place_release(&place);
+	if (file == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "out of memory");
-	}
+	file->tree = place->ref.tree;
 	file->fd = -1;
-	file->kind = place.ref.kind;
-	file->immutable = place_is_immutable(&place);
-	rc = open_place(&place, file, err);
-	place_release(&place);
+	file->kind = place->ref.kind;
+	file->immutable = place_is_immutable(place);
+	rc = open_place(place, to_write, file, err);
 	if (rc != LANCET_OK) {
 		free(file);
 		return rc;
 	}
+	tree_note_open(file->tree, place, &file->opened);
 	*ret_file = file;
 	return LANCET_OK;
+}
+
+static int
+open_node(struct tree *tree, uint64_t node, bool to_write, struct tree_file **ret_file,
+	struct lancet_error *err)
+{
+	struct place place;
+	int rc;
+
+	TRY(place_resolve(tree, node, &place, err));
+	rc = place_open(&place, to_write, ret_file, err);
+	place_release(&place);
+	return rc;
+}
+
+int
+tree_open(struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err)
+{
+	return open_node(tree, node, false, ret_file, err);
+}
+
+int
+tree_open_to_write(
+	struct tree *tree, uint64_t node, struct tree_file **ret_file, struct lancet_error *err)
+{
+	return open_node(tree, node, true, ret_file, err);
+}
+
+struct tree_file *
+tree_file_of_handle(const struct place *place, const struct node_handle *handle)
+{
+	struct tree_file *file = calloc(1, sizeof(*file));
+
+	if (file != NULL) {
+		file->tree = place->ref.tree;
+		file->kind = place->ref.kind;
+		file->handle = *handle;
+		file->fd = handle->fd;
+	}
+	return file;
+}
+
+const struct node_handle *
+tree_file_handle(const struct tree_file *file)
+{
+	return file->kind->shape == SHAPE_HANDLE ? &file->handle : NULL;
 }
 
 int
@@ -325,7 +388,10 @@ int
 tree_read(struct tree_file *file, uint64_t offset, size_t size, void *into, size_t *ret_got,
 	struct lancet_error *err)
 {
-	if (file->kind->shape == SHAPE_PASS)
+	if (file->kind->shape == SHAPE_HANDLE && file->fd < 0)
+		return file->handle.ops->read(
+			file->handle.state, offset, size, into, ret_got, err);
+	if (file->fd >= 0)
 		return read_fd(file, offset, size, into, ret_got, err);
 	if (offset >= file->size)
 		size = 0;
@@ -346,7 +412,10 @@ tree_close(struct tree_file *file)
 {
 	if (file == NULL)
 		return;
-	if (file->fd >= 0)
+	tree_note_close(file->tree, &file->opened);
+	if (file->handle.ops != NULL && file->handle.ops->close != NULL)
+		file->handle.ops->close(file->handle.state);
+	else if (file->fd >= 0)
 		close(file->fd);
 	text_unref(file->text);
 	records_release(&file->records);

@@ -1,0 +1,439 @@
+/* The files of a stage; see stage.h. */
+#include "stage_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/macros.h"
+
+#define FILE_NAME_SIZE 24
+
+static void
+disk_name(uint64_t number, char into[FILE_NAME_SIZE])
+{
+	snprintf(into, FILE_NAME_SIZE, "%" PRIu64, number);
+}
+
+static struct stage_file *
+by_name(struct stage *stage, const void *owner, const char *name)
+{
+	struct stage_file *file = stage->files;
+
+	while (file != NULL &&
+		(file->name == NULL || file->owner != owner || strcmp(file->name, name) != 0))
+		file = file->next;
+	return file;
+}
+
+static struct stage_file *
+by_number(struct stage *stage, uint64_t number)
+{
+	struct stage_file *file = stage->files;
+
+	while (file != NULL && file->number != number)
+		file = file->next;
+	return file;
+}
+
+static int
+no_such(const char *name, struct lancet_error *err)
+{
+	return lancet_fail(err, LANCET_NOT_FOUND, "%s: no such staged file", name);
+}
+
+static int
+gone(struct lancet_error *err)
+{
+	return lancet_fail(err, LANCET_CLEANED, "the staged file is gone");
+}
+
+static int
+no_space(const struct stage *stage, struct lancet_error *err)
+{
+	int rc = lancet_fail(err, LANCET_IO,
+		"staged files take more than stage_max=%" PRIu64 " bytes, or are more than %d",
+		stage->bytes_max, STAGE_FILES_MAX);
+
+	if (err != NULL)
+		err->os_errno = ENOSPC;
+	return rc;
+}
+
+/* Under the lock: a file that nobody can reach any more. */
+static void
+drop_unreachable(struct stage *stage, struct stage_file *file)
+{
+	struct stage_file **link = &stage->files;
+	char name[FILE_NAME_SIZE];
+
+	if (file->name != NULL || file->opens > 0)
+		return;
+	while (*link != file)
+		link = &(*link)->next;
+	*link = file->next;
+	stage->bytes -= file->size;
+	stage->count--;
+	disk_name(file->number, name);
+	(void)unlinkat(stage->directory, name, 0);
+	free(file);
+}
+
+static void
+take_name(struct stage *stage, struct stage_file *file)
+{
+	free(file->name);
+	file->name = NULL;
+	drop_unreachable(stage, file);
+}
+
+int
+stage_find(struct stage *stage, const void *owner, const char *name, uint64_t *ret_number,
+	struct lancet_error *err)
+{
+	const struct stage_file *file;
+	int rc = LANCET_OK;
+
+	pthread_mutex_lock(&stage->lock);
+	file = by_name(stage, owner, name);
+	if (file == NULL)
+		rc = no_such(name, err);
+	else
+		*ret_number = file->number;
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+int
+stage_stat(struct stage *stage, uint64_t number, struct stat *ret_stat, struct lancet_error *err)
+{
+	const struct stage_file *file;
+	char name[FILE_NAME_SIZE];
+	int rc = LANCET_OK;
+
+	disk_name(number, name);
+	pthread_mutex_lock(&stage->lock);
+	file = by_number(stage, number);
+	if (file == NULL)
+		rc = gone(err);
+	else if (fstatat(stage->directory, name, ret_stat, AT_SYMLINK_NOFOLLOW) != 0)
+		rc = lancet_fail_errno(err, "staged file %s", name);
+	else
+		ret_stat->st_mode = S_IFREG | file->mode;
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+bool
+stage_name(struct stage *stage, uint64_t number, char into[256])
+{
+	const struct stage_file *file;
+	bool found;
+
+	pthread_mutex_lock(&stage->lock);
+	file = by_number(stage, number);
+	found = file != NULL && file->name != NULL;
+	if (found)
+		snprintf(into, 256, "%s", file->name);
+	pthread_mutex_unlock(&stage->lock);
+	return found;
+}
+
+int
+stage_list(struct stage *stage, const void *owner, stage_sink sink, void *context)
+{
+	int rc = LANCET_OK;
+
+	pthread_mutex_lock(&stage->lock);
+	for (const struct stage_file *file = stage->files; file != NULL && rc == LANCET_OK;
+		file = file->next) {
+		if (file->name != NULL && file->owner == owner)
+			rc = sink(context, file->name, file->number);
+	}
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+static int
+open_file(struct stage *stage, struct stage_file *file, int flags, struct staged **ret_staged,
+	struct lancet_error *err)
+{
+	struct staged *staged = calloc(1, sizeof(*staged));
+	char name[FILE_NAME_SIZE];
+
+	if (staged == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "staged file: out of memory");
+	disk_name(file->number, name);
+	*staged = (struct staged){ stage, file, -1 };
+	staged->fd = openat(stage->directory, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (staged->fd < 0) {
+		free(staged);
+		return lancet_fail_errno(err, "staged file %s", name);
+	}
+	file->opens++;
+	*ret_staged = staged;
+	return LANCET_OK;
+}
+
+/* Under the lock. */
+static int
+create_file(struct stage *stage, const void *owner, const char *name, mode_t mode,
+	struct staged **ret_staged, struct lancet_error *err)
+{
+	struct stage_file *file;
+	int rc;
+
+	if (by_name(stage, owner, name) != NULL)
+		return lancet_fail(err, LANCET_EXISTS, "%s: is there already", name);
+	if (stage->count >= STAGE_FILES_MAX)
+		return no_space(stage, err);
+	TRY(stage_make_directory(stage, err));
+	file = calloc(1, sizeof(*file));
+	if (file == NULL || (file->name = strdup(name)) == NULL) {
+		free(file);
+		return lancet_fail(err, LANCET_NO_MEMORY, "%s: out of memory", name);
+	}
+	file->number = ++stage->last_number;
+	file->owner = owner;
+	file->mode = mode & 0777;
+	rc = open_file(stage, file, O_RDWR | O_CREAT | O_EXCL, ret_staged, err);
+	if (rc != LANCET_OK) {
+		free(file->name);
+		free(file);
+		return rc;
+	}
+	file->next = stage->files;
+	stage->files = file;
+	stage->count++;
+	return LANCET_OK;
+}
+
+int
+stage_create(struct stage *stage, const void *owner, const char *name, mode_t mode,
+	struct staged **ret_staged, struct lancet_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&stage->lock);
+	rc = create_file(stage, owner, name, mode, ret_staged, err);
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+int
+stage_open(struct stage *stage, uint64_t number, bool to_write, struct staged **ret_staged,
+	struct lancet_error *err)
+{
+	struct stage_file *file;
+	int rc;
+
+	pthread_mutex_lock(&stage->lock);
+	file = by_number(stage, number);
+	if (file == NULL)
+		rc = gone(err);
+	else
+		rc = open_file(stage, file, to_write ? O_RDWR : O_RDONLY, ret_staged, err);
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+void
+staged_close(struct staged *staged)
+{
+	struct stage *stage;
+
+	if (staged == NULL)
+		return;
+	stage = staged->stage;
+	close(staged->fd);
+	pthread_mutex_lock(&stage->lock);
+	staged->file->opens--;
+	drop_unreachable(stage, staged->file);
+	pthread_mutex_unlock(&stage->lock);
+	free(staged);
+}
+
+int
+staged_fd(const struct staged *staged)
+{
+	return staged->fd;
+}
+
+uint64_t
+staged_number(const struct staged *staged)
+{
+	return staged->file->number;
+}
+
+/* Under the lock: counts the bytes of a file that will be `size` long. */
+static int
+count_bytes(struct stage *stage, struct stage_file *file, uint64_t size, struct lancet_error *err)
+{
+	if (size > file->size && (stage->bytes > stage->bytes_max ||
+					 size - file->size > stage->bytes_max - stage->bytes))
+		return no_space(stage, err);
+	stage->bytes = stage->bytes - file->size + size;
+	file->size = size;
+	return LANCET_OK;
+}
+
+/* After a failure: as much as there is. */
+static void
+count_again(struct staged *staged)
+{
+	struct stage *stage = staged->stage;
+	struct stat st;
+
+	pthread_mutex_lock(&stage->lock);
+	if (fstat(staged->fd, &st) == 0) {
+		stage->bytes = stage->bytes - staged->file->size + (uint64_t)st.st_size;
+		staged->file->size = (uint64_t)st.st_size;
+	}
+	pthread_mutex_unlock(&stage->lock);
+}
+
+int
+staged_write(struct staged *staged, uint64_t offset, const void *bytes, size_t size,
+	struct lancet_error *err)
+{
+	struct stage *stage = staged->stage;
+	const char *at = bytes;
+	int rc = LANCET_OK;
+
+	pthread_mutex_lock(&stage->lock);
+	if (offset > INT64_MAX - size)
+		rc = no_space(stage, err);
+	else if (offset + size > staged->file->size)
+		rc = count_bytes(stage, staged->file, offset + size, err);
+	pthread_mutex_unlock(&stage->lock);
+	while (rc == LANCET_OK && size > 0) {
+		ssize_t done = pwrite(staged->fd, at, size, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			rc = lancet_fail_errno(err, "staged file");
+			count_again(staged);
+			break;
+		}
+		at += done;
+		offset += (uint64_t)done;
+		size -= (size_t)done;
+	}
+	return rc;
+}
+
+static int
+set_size(struct stage *stage, struct stage_file *file, uint64_t size, struct lancet_error *err)
+{
+	uint64_t before = file->size;
+	char name[FILE_NAME_SIZE];
+	int rc;
+
+	disk_name(file->number, name);
+	lancet_autoclose int fd = openat(stage->directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return lancet_fail_errno(err, "staged file %s", name);
+	TRY(count_bytes(stage, file, size, err));
+	if (ftruncate(fd, (off_t)size) == 0)
+		return LANCET_OK;
+	rc = lancet_fail_errno(err, "staged file %s", name);
+	stage->bytes = stage->bytes - size + before;
+	file->size = before;
+	return rc;
+}
+
+static int
+set_times(struct stage *stage, const struct stage_file *file, unsigned changes,
+	const struct stat *wanted, struct lancet_error *err)
+{
+	const struct timespec omit = { .tv_nsec = UTIME_OMIT };
+	const struct timespec times[2] = {
+		(changes & STAGE_ATIME) != 0 ? wanted->st_atim : omit,
+		(changes & STAGE_MTIME) != 0 ? wanted->st_mtim : omit,
+	};
+	char name[FILE_NAME_SIZE];
+
+	disk_name(file->number, name);
+	if (utimensat(stage->directory, name, times, AT_SYMLINK_NOFOLLOW) != 0)
+		return lancet_fail_errno(err, "staged file %s", name);
+	return LANCET_OK;
+}
+
+int
+stage_change(struct stage *stage, uint64_t number, unsigned changes, const struct stat *wanted,
+	struct lancet_error *err)
+{
+	struct stage_file *file;
+	int rc;
+
+	pthread_mutex_lock(&stage->lock);
+	file = by_number(stage, number);
+	rc = file == NULL ? gone(err) : LANCET_OK;
+	if (rc == LANCET_OK && (changes & STAGE_SIZE) != 0)
+		rc = set_size(stage, file, (uint64_t)wanted->st_size, err);
+	if (rc == LANCET_OK && (changes & (STAGE_ATIME | STAGE_MTIME)) != 0)
+		rc = set_times(stage, file, changes, wanted, err);
+	if (rc == LANCET_OK && (changes & STAGE_MODE) != 0)
+		file->mode = wanted->st_mode & 0777;
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+int
+stage_unlink(struct stage *stage, const void *owner, const char *name, uint64_t number,
+	struct lancet_error *err)
+{
+	struct stage_file *file;
+	int rc = LANCET_OK;
+
+	pthread_mutex_lock(&stage->lock);
+	file = by_name(stage, owner, name);
+	if (file == NULL || (number != 0 && file->number != number))
+		rc = no_such(name, err);
+	else
+		take_name(stage, file);
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
+
+/* Under the lock. */
+static int
+rename_file(struct stage *stage, const void *owner, const char *from, const char *to,
+	bool exclusive, struct lancet_error *err)
+{
+	struct stage_file *file = by_name(stage, owner, from);
+	struct stage_file *other = by_name(stage, owner, to);
+	char *name;
+
+	if (file == NULL)
+		return no_such(from, err);
+	if (other != NULL && exclusive)
+		return lancet_fail(err, LANCET_EXISTS, "%s: is there already", to);
+	if (other == file)
+		return LANCET_OK;
+	name = strdup(to);
+	if (name == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "%s: out of memory", to);
+	free(file->name);
+	file->name = name;
+	if (other != NULL)
+		take_name(stage, other);
+	return LANCET_OK;
+}
+
+int
+stage_rename(struct stage *stage, const void *owner, const char *from, const char *to,
+	bool exclusive, struct lancet_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&stage->lock);
+	rc = rename_file(stage, owner, from, to, exclusive, err);
+	pthread_mutex_unlock(&stage->lock);
+	return rc;
+}
