@@ -35,8 +35,8 @@ note_hit(void *user, uint64_t row, size_t index, struct lancet_error *err)
 	if (search->versions[index] != 0)
 		return LANCET_OK;
 	if (search->hit_count == search->count)
-		return lancet_fail(err, LANCET_CORRUPT, "row id %" PRIu64 " comes twice",
-			search->ids[index]);
+		return lancet_fail(
+			err, LANCET_CORRUPT, "row id %" PRIu64 " comes twice", search->ids[index]);
 	search->hits[search->hit_count++] = (struct hit){ row, index };
 	return LANCET_OK;
 }
@@ -104,8 +104,7 @@ read_versions(lancet_fragment *fragment, struct search *search, struct lancet_er
 	if (search->hit_count == 0)
 		return LANCET_OK;
 	TRY(lancet_column_open(fragment, LANCET_CREATED_AT, &column, err));
-	rc = column_read_ranges(
-		column, search->ranges, fill_ranges(search), search->values, err);
+	rc = column_read_ranges(column, search->ranges, fill_ranges(search), search->values, err);
 	lancet_column_free(column);
 	return rc == LANCET_OK ? take_versions(search, err) : rc;
 }

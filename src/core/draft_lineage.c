@@ -13,17 +13,10 @@
 
 #define BLOCK_ROWS 65536u /* ids that are looked up together */
 
-#define IDS_NONE    LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE__NOT_SET
-#define IDS_INLINE  LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_INLINE_ROW_IDS
-#define IDS_COLUMN  LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_COLUMN_ROW_IDS
-#define MADE_NONE   LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE__NOT_SET
-#define MADE_INLINE \
-	LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_INLINE_CREATED_AT_VERSIONS
-#define MADE_COLUMN \
-	LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_COLUMN_CREATED_AT_VERSIONS
-#define CHANGED_NONE LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE__NOT_SET
-#define CHANGED_INLINE                                                     \
-	LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_INLINE_LAST_UPDATED_AT_VERSIONS
+/* Where a fragment has the three sequences. */
+#define IDS(arm)     LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_##arm
+#define MADE(arm)    LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_##arm
+#define CHANGED(arm) LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_##arm
 
 typedef Lance__Table__DataFragment Fragment;
 
@@ -53,7 +46,7 @@ set_created(struct draft *draft, Fragment *fragment, struct version_runs *runs,
 {
 	version_runs_end(runs);
 	TRY(keep(draft, &runs->bytes, &fragment->inline_created_at_versions, err));
-	fragment->created_at_version_sequence_case = MADE_INLINE;
+	fragment->created_at_version_sequence_case = MADE(INLINE_CREATED_AT_VERSIONS);
 	return LANCET_OK;
 }
 
@@ -63,7 +56,7 @@ set_changed(struct draft *draft, Fragment *fragment, struct version_runs *runs,
 {
 	version_runs_end(runs);
 	TRY(keep(draft, &runs->bytes, &fragment->inline_last_updated_at_versions, err));
-	fragment->last_updated_at_version_sequence_case = CHANGED_INLINE;
+	fragment->last_updated_at_version_sequence_case = CHANGED(INLINE_LAST_UPDATED_AT_VERSIONS);
 	return LANCET_OK;
 }
 
@@ -86,11 +79,11 @@ add_ids(struct draft *draft, Fragment *fragment, uint64_t count, struct lancet_e
 
 	if (count > UINT64_MAX - draft->next_row_id)
 		return lancet_fail(err, LANCET_LIMIT, "no row ids are left");
-	if (fragment->row_id_sequence_case == IDS_INLINE)
+	if (fragment->row_id_sequence_case == IDS(INLINE_ROW_IDS))
 		buf_put(&bytes, fragment->inline_row_ids.data, fragment->inline_row_ids.len);
 	rowids_put_range(&bytes, draft->next_row_id, count);
 	TRY(keep(draft, &bytes, &fragment->inline_row_ids, err));
-	fragment->row_id_sequence_case = IDS_INLINE;
+	fragment->row_id_sequence_case = IDS(INLINE_ROW_IDS);
 	draft->next_row_id += count;
 	return LANCET_OK;
 }
@@ -98,9 +91,9 @@ add_ids(struct draft *draft, Fragment *fragment, uint64_t count, struct lancet_e
 static bool
 has_lineage(const Fragment *fragment)
 {
-	return fragment->row_id_sequence_case != IDS_NONE ||
-	       fragment->created_at_version_sequence_case != MADE_NONE ||
-	       fragment->last_updated_at_version_sequence_case != CHANGED_NONE;
+	return fragment->row_id_sequence_case != IDS(_NOT_SET) ||
+	       fragment->created_at_version_sequence_case != MADE(_NOT_SET) ||
+	       fragment->last_updated_at_version_sequence_case != CHANGED(_NOT_SET);
 }
 
 static int
@@ -130,7 +123,7 @@ lineage_fresh(struct draft *draft, Fragment *fragment, struct lancet_error *err)
 {
 	if (!draft->stable_row_ids)
 		return check_unstable(fragment, err);
-	if (fragment->row_id_sequence_case != IDS_NONE)
+	if (fragment->row_id_sequence_case != IDS(_NOT_SET))
 		return lancet_fail(err, LANCET_INVALID,
 			"fragment %" PRIu64 " of new rows has row ids: the commit assigns them",
 			fragment->id);
@@ -227,8 +220,8 @@ sort_block(const struct draft *draft, struct block *block, size_t count, struct 
 
 /* Rows that nobody has are new. */
 static int
-created_block(struct draft *draft, const struct numbers *sources, struct block *block,
-	size_t count, struct version_runs *runs, struct lancet_error *err)
+created_block(struct draft *draft, const struct numbers *sources, struct block *block, size_t count,
+	struct version_runs *runs, struct lancet_error *err)
 {
 	TRY(sort_block(draft, block, count, err));
 	TRY(created_find(draft, sources, block->sorted, count, block->versions, err));
@@ -262,7 +255,8 @@ static int
 moved_inline(struct draft *draft, Fragment *fragment, const struct numbers *sources,
 	struct sequence *ids, uint64_t carried, struct lancet_error *err)
 {
-	bool column = fragment->created_at_version_sequence_case == MADE_COLUMN;
+	bool column =
+		fragment->created_at_version_sequence_case == MADE(COLUMN_CREATED_AT_VERSIONS);
 	uint64_t added = fragment->physical_rows - carried;
 	struct version_runs runs = { 0 };
 	int rc = LANCET_OK;
@@ -291,9 +285,9 @@ check_created(const Fragment *fragment, struct lancet_error *err)
 	uint64_t first;
 	int rc;
 
-	if (fragment->created_at_version_sequence_case == MADE_COLUMN)
+	if (fragment->created_at_version_sequence_case == MADE(COLUMN_CREATED_AT_VERSIONS))
 		return LANCET_OK;
-	if (fragment->created_at_version_sequence_case == MADE_NONE)
+	if (fragment->created_at_version_sequence_case == MADE(_NOT_SET))
 		return lancet_fail(
 			err, LANCET_CORRUPT, "row ids are a column, created-at is missing");
 	src = source_memory_new(slice_of(bytes->data, bytes->len), NULL);
@@ -316,7 +310,7 @@ moved(struct draft *draft, Fragment *fragment, const struct numbers *sources, bo
 	int rc;
 
 	*ret_whole = true;
-	if (fragment->row_id_sequence_case == IDS_COLUMN)
+	if (fragment->row_id_sequence_case == IDS(COLUMN_ROW_IDS))
 		return check_created(fragment, err);
 	rc = open_ids(fragment, &ids, &carried, err);
 	if (rc != LANCET_OK)
@@ -336,7 +330,7 @@ lineage_moved(struct draft *draft, Fragment *fragment, const struct numbers *sou
 	*ret_whole = false;
 	if (!draft->stable_row_ids)
 		return check_unstable(fragment, err);
-	if (fragment->row_id_sequence_case == IDS_NONE)
+	if (fragment->row_id_sequence_case == IDS(_NOT_SET))
 		return fresh(draft, fragment, err);
 	rc = moved(draft, fragment, sources, ret_whole, err);
 	if (rc == LANCET_OK)
@@ -346,8 +340,8 @@ lineage_moved(struct draft *draft, Fragment *fragment, const struct numbers *sou
 
 /* A fragment as it is stored in the version that the draft starts from. */
 static int
-open_changed(struct draft *draft, size_t place, lancet_column **ret_column,
-	struct lancet_error *err)
+open_changed(
+	struct draft *draft, size_t place, lancet_column **ret_column, struct lancet_error *err)
 {
 	lancet_fragment *fragment = NULL;
 	int rc;
@@ -392,7 +386,7 @@ lineage_stamp_offsets(struct draft *draft, size_t place, const roaring_bitmap_t 
 	if (!draft->stable_row_ids || roaring_bitmap_is_empty(offsets))
 		return LANCET_OK;
 	TRY(draft_edit(draft, place, &fragment, err));
-	if (fragment->last_updated_at_version_sequence_case == CHANGED_NONE && !always)
+	if (fragment->last_updated_at_version_sequence_case == CHANGED(_NOT_SET) && !always)
 		return LANCET_OK;
 	if (roaring_bitmap_maximum(offsets) >= fragment->physical_rows)
 		return lancet_fail(err, LANCET_CORRUPT,

@@ -84,8 +84,7 @@ checks_file(const struct draft *draft, const DataFile *file, const struct number
 }
 
 int
-checks_place(
-	const struct draft *draft, uint64_t id, size_t *ret_place, struct lancet_error *err)
+checks_place(const struct draft *draft, uint64_t id, size_t *ret_place, struct lancet_error *err)
 {
 	size_t place = draft_find(draft, id);
 
@@ -107,11 +106,10 @@ check_new(const struct draft *draft, const Fragment *fragment, const struct numb
 			fragment->physical_rows, UINT32_MAX);
 	if (fragment->n_overlays > 0)
 		return lancet_fail(err, LANCET_INVALID, "a new fragment has overlays");
-	if (fragment->external_row_ids != NULL ||
-		fragment->external_created_at_versions != NULL ||
+	if (fragment->external_row_ids != NULL || fragment->external_created_at_versions != NULL ||
 		fragment->external_last_updated_at_versions != NULL)
-		return lancet_fail(err, LANCET_UNSUPPORTED,
-			"lineage in a retired form (fields 6, 8 or 10)");
+		return lancet_fail(
+			err, LANCET_UNSUPPORTED, "lineage in a retired form (fields 6, 8 or 10)");
 	for (size_t i = 0; i < fragment->n_files; i++)
 		TRY(checks_file(draft, fragment->files[i], field_ids, err));
 	if (deletion == NULL)
@@ -146,8 +144,9 @@ checks_image(const struct draft *draft, const Fragment *image, const Fragment *c
 	int rc = LANCET_OK;
 
 	if (current->physical_rows != 0 && image->physical_rows != current->physical_rows)
-		rc = lancet_fail(err, LANCET_INVALID, "%" PRIu64 " rows, not the %" PRIu64
-			" it has", image->physical_rows, current->physical_rows);
+		rc = lancet_fail(err, LANCET_INVALID,
+			"%" PRIu64 " rows, not the %" PRIu64 " it has", image->physical_rows,
+			current->physical_rows);
 	for (size_t i = 0; i < image->n_files && rc == LANCET_OK; i++)
 		if (!has_file(current, image->files[i]))
 			rc = checks_file(draft, image->files[i], field_ids, err);
@@ -164,8 +163,8 @@ vector_same(const DeletionFile *one, const DeletionFile *other)
 }
 
 int
-checks_deletion(const Fragment *image, const Fragment *current, bool *ret_whole,
-	struct lancet_error *err)
+checks_deletion(
+	const Fragment *image, const Fragment *current, bool *ret_whole, struct lancet_error *err)
 {
 	const DeletionFile *wanted = image->deletion_file;
 	const DeletionFile *there = current->deletion_file;

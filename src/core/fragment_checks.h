@@ -25,8 +25,8 @@ int checks_new_fields(const struct draft *draft, struct Lance__File__Field *cons
 void fields_raise_mark(struct draft *draft);
 
 /* The place of a fragment that the message names. INVALID: it is not there (any more). */
-int checks_place(const struct draft *draft, uint64_t id, size_t *ret_place,
-	struct lancet_error *err);
+int checks_place(
+	const struct draft *draft, uint64_t id, size_t *ret_place, struct lancet_error *err);
 /* A data file that may have columns of these fields. */
 int checks_file(const struct draft *draft, const struct Lance__Table__DataFile *file,
 	const struct numbers *field_ids, struct lancet_error *err);

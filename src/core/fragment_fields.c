@@ -20,8 +20,7 @@ compare_fields(const void *left, const void *right)
 
 /* The fields by id; allocated. */
 static int
-sort_fields(Field *const *fields, size_t count, const Field ***ret_sorted,
-	struct lancet_error *err)
+sort_fields(Field *const *fields, size_t count, const Field ***ret_sorted, struct lancet_error *err)
 {
 	const Field **sorted = malloc((count + 1) * sizeof(*sorted));
 
@@ -82,7 +81,8 @@ checks_fields(struct draft *draft, Field *const *fields, size_t count, struct nu
 	if (read != draft->head && version != draft->newest)
 		TRY(compare_schemas(read, draft->head, err));
 	*ret_ids = (struct numbers){ 0 };
-	if (!numbers_reserve(ret_ids, read->n_fields + draft->head->n_fields + count, &draft->arena))
+	if (!numbers_reserve(
+		    ret_ids, read->n_fields + draft->head->n_fields + count, &draft->arena))
 		return draft_no_memory(err);
 	put_ids(ret_ids, read->fields, read->n_fields);
 	put_ids(ret_ids, draft->head->fields, draft->head->n_fields);

@@ -22,8 +22,8 @@ check_updated(struct draft *draft, const Fragment *image, struct lancet_error *e
 	TRY(checks_place(draft, image->id, &place, err));
 	rc = draft_look(draft, place, &arena, &current, err);
 	if (rc == LANCET_OK && image->deletion_file == NULL)
-		rc = lancet_fail(err, LANCET_INVALID,
-			"fragment %" PRIu64 ": no deletion file", image->id);
+		rc = lancet_fail(
+			err, LANCET_INVALID, "fragment %" PRIu64 ": no deletion file", image->id);
 	if (rc == LANCET_OK)
 		rc = checks_deletion(image, current, &whole, err);
 	arena_release(&arena);

@@ -21,8 +21,8 @@ typedef Lance__Table__Transaction__Merge Merge;
 
 /* Which fragments of the message are there already: the first that has the id of one. */
 static int
-match_fragments(const struct draft *draft, const Merge *message, size_t *places,
-	struct lancet_error *err)
+match_fragments(
+	const struct draft *draft, const Merge *message, size_t *places, struct lancet_error *err)
 {
 	lancet_autofree bool *seen = calloc(draft->fragment_count + 1, sizeof(*seen));
 	size_t found = 0;
@@ -51,8 +51,8 @@ match_fragments(const struct draft *draft, const Merge *message, size_t *places,
 }
 
 static int
-list_places(struct draft *draft, const Merge *message, size_t **ret_places,
-	struct lancet_error *err)
+list_places(
+	struct draft *draft, const Merge *message, size_t **ret_places, struct lancet_error *err)
 {
 	size_t *places = draft_alloc(draft, (message->n_fragments + 1) * sizeof(*places));
 
@@ -87,6 +87,8 @@ op_merge_check(struct draft *draft, struct lancet_error *err)
 	struct numbers ids;
 	size_t *places;
 
+	if (message->n_schema == 0 && draft->head->n_fields > 0)
+		return lancet_fail(err, LANCET_INVALID, "no schema");
 	TRY(draft_schema_check(draft, message->schema, message->n_schema, err));
 	TRY(checks_new_fields(draft, message->schema, message->n_schema, true, err));
 	TRY(checks_fields(draft, message->schema, message->n_schema, &ids, err));

@@ -73,8 +73,8 @@ add_all(struct draft *draft, const Overwrite *message, struct lancet_error *err)
 static bool
 key_same(const Lance__File__StringEntry *one, const Lance__File__StringEntry *other)
 {
-	return slice_equal(slice_of(one->key.data, one->key.len),
-		slice_of(other->key.data, other->key.len));
+	return slice_equal(
+		slice_of(one->key.data, one->key.len), slice_of(other->key.data, other->key.len));
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "draft_lineage.h"
+#include "draft_mem_wal.h"
 #include "draft_prune.h"
 #include "fragment_checks.h"
 #include "operation.h"
@@ -118,8 +119,10 @@ fill_lists(struct draft *draft, struct update_lists *lists, struct lancet_error 
 	struct arena *arena = &draft->arena;
 	size_t sources = message->n_removed_fragment_ids + message->n_updated_fragments;
 
-	*lists = (struct update_lists){ .in_place = message->update_mode ==
-		LANCE__TABLE__TRANSACTION__UPDATE_MODE__REWRITE_COLUMNS };
+	*lists = (struct update_lists){
+		.in_place = message->update_mode ==
+			    LANCE__TABLE__TRANSACTION__UPDATE_MODE__REWRITE_COLUMNS
+	};
 	if (!numbers_reserve(&lists->sources, sources, arena) ||
 		!numbers_reserve(&lists->updated, message->n_updated_fragments, arena) ||
 		!numbers_reserve(&lists->modified, message->n_fields_modified, arena) ||
@@ -185,5 +188,6 @@ op_update_apply(struct draft *draft, struct lancet_error *err)
 	TRY(apply_old(draft, &lists, err));
 	TRY(apply_new(draft, &lists, err));
 	TRY(update_cover(draft, &lists, err));
-	return draft_prune(draft, err);
+	TRY(draft_prune(draft, err));
+	return mem_wal_advance(draft, err);
 }

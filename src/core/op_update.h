@@ -33,8 +33,7 @@ int update_stamp_offsets(struct draft *draft, struct lancet_error *err);
 /* Where rows keep their ids, an index that holds ids and knew the rows knows them still, unless
  * what it is on has changed: the new fragments join its coverage (update_cover.c). The overlays are
  * noted while all sources are there. */
-int update_note_overlays(
-	struct draft *draft, struct update_lists *lists, struct lancet_error *err);
+int update_note_overlays(struct draft *draft, struct update_lists *lists, struct lancet_error *err);
 int update_cover(struct draft *draft, const struct update_lists *lists, struct lancet_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What each operation does to the next manifest: one file op_NAME.c and one row of a table for each.
+/* What each operation does to the next manifest: a file op_NAME.c and a row of a table for each.
  *
  * The conflict check has been passed when these are called: conflict_matrix.c has the verdicts, and
  * rebase.h what it left to do. The message is draft->message. Format facts: effect per operation.

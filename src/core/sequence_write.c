@@ -131,8 +131,7 @@ put_array(struct buf *into, const uint64_t *list, size_t count)
 }
 
 static void
-put_list_segment(
-	struct buf *into, enum segment_kind kind, const uint64_t *ids, size_t count)
+put_list_segment(struct buf *into, enum segment_kind kind, const uint64_t *ids, size_t count)
 {
 	struct buf array = { 0 };
 

@@ -42,9 +42,9 @@ note_fragment(struct draft *draft, const Fragment *fragment, struct update_lists
 
 		for (size_t k = 0; file != NULL && k < file->n_fields; k++)
 			if (file->fields[k] >= 0)
-				grown[lists->overlaid_count++] = (struct overlaid_field){
-					(uint64_t)file->fields[k],
-					fragment->overlays[i]->committed_version };
+				grown[lists->overlaid_count++] =
+					(struct overlaid_field){ (uint64_t)file->fields[k],
+						fragment->overlays[i]->committed_version };
 	}
 	return LANCET_OK;
 }

@@ -15,8 +15,8 @@ visit_bitmap(struct draft *draft, const Lance__Table__Transaction__Update__Offse
 	visitor *visit, struct lancet_error *err)
 {
 	roaring_bitmap_t *offsets = NULL;
-	int rc = roaringx_load(slice_of(entry->value.data, entry->value.len),
-		UINT64_C(1) << 32, UINT64_C(1) << 32, &offsets, err);
+	int rc = roaringx_load(slice_of(entry->value.data, entry->value.len), UINT64_C(1) << 32,
+		UINT64_C(1) << 32, &offsets, err);
 
 	if (rc != LANCET_OK)
 		return lancet_wrap(err, rc, "offsets of fragment %" PRIu64, entry->key);
@@ -47,8 +47,7 @@ visit_all(struct draft *draft, visitor *visit, struct lancet_error *err)
 	const Update *message = draft->message->update;
 
 	for (size_t i = 0; i < message->n_updated_fragment_offset_bitmaps; i++)
-		TRY(visit_bitmap(
-			draft, message->updated_fragment_offset_bitmaps[i], visit, err));
+		TRY(visit_bitmap(draft, message->updated_fragment_offset_bitmaps[i], visit, err));
 	for (size_t i = 0; i < message->n_updated_fragment_offsets; i++)
 		TRY(visit_list(draft, message->updated_fragment_offsets[i], visit, err));
 	return LANCET_OK;

@@ -71,7 +71,8 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 	tests/unit/test_conflict_matrix tests/unit/test_conflict_rows tests/unit/test_conflict_work
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
-unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_tag_write
+unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_repair \
+	tests/unit/test_tag_write
 EXTRA_DIST += tests/unit/cleanupdata.h
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h
@@ -97,4 +98,5 @@ tests_unit_test_command_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_words_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 unit_tests += tests/unit/test_op_merge tests/unit/test_op_rows tests/unit/test_op_update \
 	tests/unit/test_sequence_write
-EXTRA_DIST += tests/unit/fragshow.h tests/unit/fragtext.h tests/unit/opindex.h tests/unit/oprig.h
+EXTRA_DIST += tests/unit/fraglineage.h tests/unit/fragshow.h tests/unit/fragtext.h \
+	tests/unit/opindex.h tests/unit/oprig.h

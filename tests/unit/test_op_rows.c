@@ -1,0 +1,181 @@
+/* Append, Delete, Overwrite and ReserveFragments. Row ids and versions that are due follow the
+ * format facts; the corpus of conflicts holds the same against the reference. */
+#include "unit.h"
+
+#include "opindex.h"
+
+#define A0 "0 rows=4 files=a:0,1,2"
+#define A1 "1 rows=4 files=b:0,1,2"
+#define S0 A0 " ids=0-3 made=1*4 changed=5*4"
+#define S1 A1 " ids=4-7 made=2*4 changed=6*4"
+
+static const struct op_case appends[] = {
+	{ "two new ones", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1" },
+			{ PART_FRAGMENT, 1, "0 rows=2 files=o:0" } },
+		.after = { A0, "21 rows=3 files=n:0,1", "22 rows=2 files=o:0" } },
+	{ "an id that was reserved", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "7 rows=3 files=n:0,1" } },
+		.after = { A0, "7 rows=3 files=n:0,1" } },
+	{ "an id that is in use", .before = { A0, A1 },
+		.parts = { { PART_FRAGMENT, 1, "1 rows=3 files=n:0,1" } }, .code = LANCET_INVALID,
+		.word = "Append: fragment id 1" },
+	{ "row ids one after the other", .stable = true, .before = { S0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1" },
+			{ PART_FRAGMENT, 1, "0 rows=2 files=o:0" } },
+		.after = { S0, "21 rows=3 files=n:0,1 ids=100-102 made=9*3 changed=9*3",
+			"22 rows=2 files=o:0 ids=103-104 made=9*2 changed=9*2" },
+		.next_row_id = 105 },
+	{ "versions are the commit's", .stable = true, .before = { S0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 made=4*3 changed=4*3" } },
+		.after = { S0, "21 rows=3 files=n:0,1 ids=100-102 made=9*3 changed=9*3" },
+		.next_row_id = 103 },
+	{ "with rows deleted", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 gone=1#5" } },
+		.after = { A0, "21 rows=3 files=n:0,1 gone=1#5" } },
+	{ "row ids of their own", .stable = true, .before = { S0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 ids=100-102" } },
+		.code = LANCET_INVALID, .word = "the commit assigns them" },
+	{ "row ids without stable ones", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 ids=0-2" } },
+		.code = LANCET_INVALID, .word = "no stable" },
+	{ "versions without stable row ids", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 changed=1*3" } },
+		.code = LANCET_INVALID, .word = "no stable" },
+	{ "no rows", .before = { A0 }, .parts = { { PART_FRAGMENT, 1, "0 files=n:0" } },
+		.code = LANCET_INVALID, .word = "new fragment 0: 0 rows" },
+	{ "all rows deleted", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0 gone=3#5" } },
+		.code = LANCET_INVALID, .word = "no row" },
+	{ "a field that nobody knows", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,17" } }, .code = LANCET_INVALID,
+		.word = "n.lance: field 17 is not in the schema" },
+	{ "a path that leads out", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=../n:0" } }, .code = LANCET_CORRUPT,
+		.word = "data file path" },
+	{ "overlays", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 over=o:1@4" } },
+		.code = LANCET_INVALID, .word = "overlays" },
+	{ "a column spilled to nowhere", .stable = true, .before = { S0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 ids=column" } },
+		.code = LANCET_INVALID, .word = "the commit assigns them" },
+};
+
+START_TEST(new_rows_are_appended)
+{
+	rig_run(100, &appends[_i]);
+}
+END_TEST
+
+#define IDX "i:1:0,1"
+
+static const struct op_case deletes[] = {
+	{ "only the deletion file counts", .stable = true, .before = { S0, S1 }, .entries = { IDX },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=7 files=x:9 gone=2#55 over=o:1@3" } },
+		.after = { S0 " gone=2#55", S1 }, .covered = { "i:0,1" } },
+	{ "more of them", .before = { A0 " gone=1#5 over=o:1@4" },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=2#6" } },
+		.after = { A0 " gone=2#6 over=o:1@4" } },
+	{ "the same again", .before = { A0 " gone=1#5" },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=1#5" } }, .after = { A0 " gone=1#5" } },
+	{ "no row is left", .before = { A0 " gone=1#5", A1 },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=4#6" } }, .after = { A1 } },
+	{ "whole fragments", .before = { A0, A1 }, .parts = { { PART_NUMBERS, 2, "1" } },
+		.after = { A0 } },
+	{ "a segment without fragments goes", .before = { A0, A1 }, .entries = { "i:1:0", "i:1:1" },
+		.parts = { { PART_NUMBERS, 2, "1" } }, .after = { A0 }, .covered = { "i:0" } },
+	{ "the last one stays", .before = { A0, A1 }, .entries = { "i:1:1" },
+		.parts = { { PART_NUMBERS, 2, "1" } }, .after = { A0 }, .covered = { "i:1" } },
+	{ "rows come back", .before = { A0 " gone=2#5" },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=1#6" } }, .code = LANCET_INVALID,
+		.word = "would come back" },
+	{ "no deletion file", .before = { A0 " gone=2#5" }, .parts = { { PART_FRAGMENT, 1, A0 } },
+		.code = LANCET_INVALID, .word = "no deletion file" },
+	{ "more than there are", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=5#6" } }, .code = LANCET_CORRUPT,
+		.word = "5 of 4" },
+	{ "not counted", .before = { A0 }, .parts = { { PART_FRAGMENT, 1, A0 " gone=0#6" } },
+		.code = LANCET_INVALID, .word = "how many" },
+	{ "a fragment that is not there", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, A1 " gone=1#6" } }, .code = LANCET_INVALID,
+		.word = "fragment 1 is not there" },
+	{ "a whole one that is not there", .before = { A0 }, .parts = { { PART_NUMBERS, 2, "3" } },
+		.code = LANCET_INVALID, .word = "fragment 3 is not there" },
+	{ "twice", .before = { A0, A1 }, .parts = { { PART_NUMBERS, 2, "1,1" } },
+		.code = LANCET_INVALID, .word = "named twice" },
+};
+
+START_TEST(rows_are_deleted)
+{
+	rig_run(101, &deletes[_i]);
+}
+END_TEST
+
+static const struct op_case overwrites[] = {
+	{ "everything", .before = { A0, A1 }, .entries = { IDX, "j:2:1" },
+		.parts = { { PART_FRAGMENT, 1, "1 rows=3 files=n:0,1" },
+			{ PART_SCHEMA, 2, "0,1" } },
+		.after = { "21 rows=3 files=n:0,1" } },
+	{ "row ids go on", .stable = true, .before = { S0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1" },
+			{ PART_SCHEMA, 2, "0,1" } },
+		.after = { "21 rows=3 files=n:0,1 ids=100-102 made=9*3 changed=9*3" },
+		.next_row_id = 103 },
+	{ "no rows", .before = { A0 }, .parts = { { PART_SCHEMA, 2, "0,1" } } },
+	{ "a field of the old schema", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,2" },
+			{ PART_SCHEMA, 2, "0,1" } },
+		.code = LANCET_INVALID, .word = "field 2 is not in the schema" },
+	{ "new bases", .before = { A0 },
+		.parts = { { PART_SCHEMA, 2, "0" }, { PART_FRAGMENT, 5, "3" } },
+		.code = LANCET_INVALID, .word = "UpdateBases" },
+};
+
+START_TEST(all_is_overwritten)
+{
+	rig_run(102, &overwrites[_i]);
+}
+END_TEST
+
+START_TEST(ids_are_reserved)
+{
+	static const struct op_case some = { "some", .before = { A0 },
+		.parts = { { PART_NUMBERS, 1, "5" } }, .after = { A0 } };
+	static const struct op_case many = { "many", .before = { A0 },
+		.parts = { { PART_NUMBERS, 1, "4294967290" } } };
+	struct op_rig rig = { 0 };
+
+	rig_open(&rig, &some);
+	rig_message(&rig, 107, &some);
+	OK(operation_apply(&rig.draft, &err));
+	OK(draft_finish(&rig.draft, MADE_SECONDS, 0, &err));
+	ck_assert_uint_eq(rig.draft.max_fragment_id, 25);
+	rig_expect_fragments(&rig, &some, some.after);
+	rig_message(&rig, 107, &many);
+	FAILS(operation_apply(&rig.draft, &err), LANCET_LIMIT, "above 25");
+	/* on a table without fragments id 0 is left out */
+	rig.draft.has_max_fragment_id = false;
+	rig_message(&rig, 107, &some);
+	OK(operation_apply(&rig.draft, &err));
+	ck_assert(rig.draft.has_max_fragment_id && rig.draft.max_fragment_id == 5);
+	draft_release(&rig.draft);
+	made_release(&rig.made);
+}
+END_TEST
+
+START_TEST(others_are_refused)
+{
+	static const struct op_case none = { "none", .before = { A0 } };
+	struct op_rig rig = { 0 };
+
+	rig_open(&rig, &none);
+	rig_message(&rig, 199, &none);
+	FAILS(operation_apply(&rig.draft, &err), LANCET_UNSUPPORTED, "Unknown");
+	draft_release(&rig.draft);
+	made_release(&rig.made);
+}
+END_TEST
+
+UNIT_MAIN("op_rows", UNIT_LOOP(new_rows_are_appended, appends),
+	UNIT_LOOP(rows_are_deleted, deletes), UNIT_LOOP(all_is_overwritten, overwrites),
+	UNIT_TEST(ids_are_reserved), UNIT_TEST(others_are_refused))
