@@ -2,9 +2,10 @@
  *
  * Row counts that were not recorded, or by a writer that does not say who it is, are taken from the
  * files. Coverage of indices that such a writer recorded may claim too much; to find the truth the
- * index itself would have to be read. What this build writes is taken at its word by all others, so
- * it says that the coverage is not known: nothing is lost, and the reference finds out at its next
- * commit. Format facts: tolerant reads and repairs.
+ * index itself would have to be read. So the entry covers nothing any more: readers scan, and
+ * optimizing the index covers all again. Saying that the coverage is not known would be worse,
+ * since the reference then wants to find out at its next commit, and aborts for most kinds of
+ * indices. Format facts: tolerant reads and repairs.
  */
 #include "draft_parts.h"
 
@@ -148,15 +149,18 @@ is_system(const Lance__Table__IndexMetadata *message)
 static int
 forget_coverage(struct draft *draft, struct lancet_error *err)
 {
+	/* an empty portable Roaring bitmap */
+	static const uint8_t nothing[] = { 0x3a, 0x30, 0, 0, 0, 0, 0, 0 };
+
 	for (size_t i = 0; i < draft->index_count; i++) {
 		const struct draft_index *index = &draft->indices[i];
 		Lance__Table__IndexMetadata *message;
 
-		if (index->removed || index->segment == NULL || is_system(index->message) ||
-			index->message->fragment_bitmap.len == 0)
+		if (index->removed || index->segment == NULL || is_system(index->message))
 			continue;
 		TRY(draft_index_edit(draft, i, &message, err));
-		message->fragment_bitmap = (ProtobufCBinaryData){ 0, NULL };
+		message->fragment_bitmap =
+			(ProtobufCBinaryData){ sizeof(nothing), (uint8_t *)(uintptr_t)nothing };
 	}
 	return LANCET_OK;
 }

@@ -5,7 +5,7 @@
 #include "draft.h"
 
 /* Fragments of manifests whose writers did not count, or counted wrongly, are counted; those
- * without rows go. Index coverage that such a writer recorded is forgotten (draft_migrate.c). */
+ * without rows go. Index coverage that such a writer recorded is withdrawn (draft_migrate.c). */
 int draft_migrate(struct draft *draft, struct lancet_error *err);
 
 /* One fragment that was changed or made: data files without a field go, the rest must be in order

@@ -72,7 +72,8 @@ put_deletion(struct buf *fragment, uint64_t rows)
 	put_message(fragment, 3, &deletion);
 }
 
-/* IndexMetadata { uuid #1, fields #2, name #3, dataset_version #4, fragment_bitmap #5 } */
+/* IndexMetadata { uuid #1, fields #2, name #3, dataset_version #4, fragment_bitmap #5 },
+ * over fragment 0 */
 static inline void
 put_index(struct buf *section, const char *name, struct buf *more)
 {
@@ -85,7 +86,7 @@ put_index(struct buf *section, const char *name, struct buf *more)
 	put_head(&entry, 3, strlen(name));
 	buf_put_text(&entry, name);
 	put_number(&entry, 4, 1);
-	buf_put(&entry, "\x2a\x08\x3a\x30\0\0\0\0\0\0", 10);
+	buf_put(&entry, "\x2a\x12\x3a\x30\0\0\1\0\0\0\0\0\0\0\x10\0\0\0\0\0", 20);
 	if (more != NULL) {
 		buf_put(&entry, more->data, more->size);
 		buf_release(more);

@@ -329,8 +329,8 @@ START_TEST(coverage_by_old_writers_is_forgotten)
 	made_next(&draft, &next);
 	OK(lancet_version_indices(next.version, &indices, &count, &err));
 	ck_assert_uint_eq(count, 2);
-	ck_assert_uint_eq(indices[0].segments[0]->bitmap.size, 8);
-	ck_assert_uint_eq(indices[1].segments[0]->bitmap.size, writers[_i].kept ? 8 : 0);
+	ck_assert_uint_eq(indices[0].segments[0]->bitmap.size, 18);
+	ck_assert_uint_eq(indices[1].segments[0]->bitmap.size, writers[_i].kept ? 18 : 8);
 	ck_assert_uint_eq(indices[1].segments[0]->uuid[15], 'i');
 	draft_release(&draft);
 	made_release(&made);
