@@ -1,4 +1,4 @@
-/* tag, branch, pin: names for versions. */
+/* tag, pin: names for versions. */
 #include "commands.h"
 
 #include <inttypes.h>
@@ -76,42 +76,6 @@ run_tag(struct command_run *run, struct lancet_error *err)
 	return verb_run(run, verbs, ARRAY_SIZE(verbs), err);
 }
 
-static int
-branch_create(struct command_run *run, struct lancet_error *err)
-{
-	const char *name;
-	uint64_t version;
-
-	TRY(value_needed(run->words, "name", &name, err));
-	TRY(value_version(run, "version", &version, err));
-	TRY(lancet_branch_create(
-		run->host->dataset, name, version, value_of(run->words, "message"), err));
-	put_target(run, name, version);
-	return LANCET_OK;
-}
-
-static int
-branch_delete(struct command_run *run, struct lancet_error *err)
-{
-	const char *name;
-
-	TRY(value_needed(run->words, "name", &name, err));
-	TRY(lancet_branch_delete(run->host->dataset, name, err));
-	put_name(run, name);
-	return LANCET_OK;
-}
-
-int
-run_branch(struct command_run *run, struct lancet_error *err)
-{
-	static const struct verb verbs[] = {
-		{ "create", "name version message", branch_create },
-		{ "delete", "name", branch_delete },
-	};
-
-	return verb_run(run, verbs, ARRAY_SIZE(verbs), err);
-}
-
 /* A name that nobody else takes. */
 static int
 make_name(char into[20], struct lancet_error *err)
@@ -122,6 +86,15 @@ make_name(char into[20], struct lancet_error *err)
 		return lancet_fail_errno(err, "random bytes");
 	(void)snprintf(into, 20, "%016" PRIx64, number);
 	return LANCET_OK;
+}
+
+static void
+put_tag(struct command_run *run, const char *name)
+{
+	struct buf tag = { 0 };
+
+	buf_printf(&tag, "%s%s", LANCET_PIN_PREFIX, name);
+	jsonw_buf(&run->json, "tag", &tag);
 }
 
 static int
@@ -141,6 +114,7 @@ pin_create(struct command_run *run, struct lancet_error *err)
 	TRY(value_version(run, "version", &version, err));
 	TRY(lancet_pin_create(run->host->dataset, name, version, ttl, err));
 	put_target(run, name, version);
+	put_tag(run, name);
 	jsonw_u64(&run->json, "ttl_seconds", ttl);
 	return LANCET_OK;
 }

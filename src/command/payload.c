@@ -25,8 +25,10 @@ payload_open(
 	return LANCET_OK;
 }
 
+/* What comes from a pipe may take as long as its writer likes. */
 static int
-read_all(int fd, const char *name, struct buf *into, struct lancet_error *err)
+read_all(const struct command_host *host, int fd, const char *name, struct buf *into,
+	struct lancet_error *err)
 {
 	for (;;) {
 		ssize_t got;
@@ -34,6 +36,9 @@ read_all(int fd, const char *name, struct buf *into, struct lancet_error *err)
 		if (!buf_reserve(into, READ_SIZE))
 			return lancet_fail(err, LANCET_NO_MEMORY, "%.200s", name);
 		got = read(fd, into->data + into->size, READ_SIZE);
+		/* after the read: an interrupt also ends the one who writes into a pipe */
+		if (host->cancelled != NULL && host->cancelled(host->context))
+			return lancet_fail(err, LANCET_CANCELLED, "%.200s: cancelled", name);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -54,7 +59,7 @@ payload_read(const struct command_run *run, const char **ret_name, struct buf *i
 	lancet_autoclose int fd = -1;
 
 	TRY(payload_open(run, ret_name, &fd, err));
-	return read_all(fd, *ret_name, into, err);
+	return read_all(run->host, fd, *ret_name, into, err);
 }
 
 void

@@ -18,6 +18,7 @@ fuzz_targets += tests/fuzz/fuzz_survivors
 fuzz_targets += tests/fuzz/fuzz_rowmap
 fuzz_targets += tests/fuzz/fuzz_reuse
 fuzz_targets += tests/fuzz/fuzz_conflict
+fuzz_targets += tests/fuzz/fuzz_command
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -111,6 +112,9 @@ tests_fuzz_fuzz_reuse_SOURCES = tests/fuzz/fuzz_reuse.c $(fuzz_driver)
 tests_fuzz_fuzz_reuse_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_conflict_SOURCES = tests/fuzz/fuzz_conflict.c $(fuzz_driver)
 tests_fuzz_fuzz_conflict_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_command_SOURCES = tests/fuzz/fuzz_command.c $(fuzz_driver)
+tests_fuzz_fuzz_command_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_command_LDADD = libcommand.la liblancet-all.la
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)

@@ -51,3 +51,7 @@ tests_helpers_commit_LDADD = liblancet-all.la
 check-interop: tests/helpers/commit
 EXTRA_DIST += tests/interop/commits.py tests/interop/test_commit_facts.py
 EXTRA_DIST += tests/interop/test_next_manifest.py
+check_PROGRAMS += tests/helpers/transactionjson
+tests_helpers_transactionjson_LDADD = liblancet-all.la
+check-interop: tests/helpers/transactionjson
+EXTRA_DIST += tests/interop/commandline.py tests/interop/test_commands.py
