@@ -27,6 +27,10 @@ UNTOUCHABLE = {
 }
 
 
+# Some with deleted rows, with and without indices.
+OLD = ["fixtures/deletions", "fixtures/deletions_70k", "fixtures/era_0_10_18"]
+
+
 def transaction(read_version):
     entry = wire.encode([[1, 2, KEY.encode()], [2, 2, VALUE.encode()]])
     update = wire.encode([[6, 2, wire.encode([[1, 2, entry]])]])
@@ -117,3 +121,38 @@ def recomputed(version):
                         for w in facts.HIDDEN)
     flags |= version.writer_flags & 128
     return flags, flags & ~(1 << 15)
+
+
+def without(raw, *numbers):
+    return wire.encode([f for f in wire.decode(raw) if f[0] not in numbers])
+
+
+def uncounted(fragment):
+    """DataFragment without physical_rows #4, its deletion file without num_deleted_rows #4."""
+    return wire.encode([[n, k, without(v, 4) if n == 3 else v]
+                        for n, k, v in wire.decode(fragment) if n != 4])
+
+
+@pytest.mark.parametrize(("copy", "ident"), [(i, i) for i in OLD], indirect=["copy"], ids=OLD)
+@pytest.mark.parametrize("writer", [True, False], ids=["some writer", "no writer"])
+def test_rows_that_were_not_counted_are_counted(copy, ident, writer):
+    number = max(facts.manifests(copy))
+    path = facts.manifests(copy)[number]
+    before = facts.Version(copy, path)
+    file = wire.ManifestFile(path.read_bytes())
+    fields = [[n, k, uncounted(v) if n == FRAGMENTS else v] for n, k, v in file.message.fields
+              if writer or n != 13]
+    sections = {n: file.section(n) for n in ("index", "transaction") if file.section(n)}
+    path.unlink()
+    path.write_bytes(file.rebuilt(fields, sections))
+    rows = rows_of(copy)
+    assert commits.commit(copy, transaction(number), number)["code"] == "ok"
+    after = facts.Version(copy, facts.manifests(copy)[number + 1])
+    assert [(f.id, f.rows, f.deleted) for f in after.fragments] == \
+        [(f.id, f.rows, f.deleted) for f in before.fragments]
+    assert any(f.deleted for f in after.fragments) == ("deletions" in ident)
+    assert [s.bitmap for s in after.segments] == \
+        [s.bitmap if writer else [] for s in before.segments]
+    assert rows_of(copy) == rows and not rows.startswith("<class")
+    lance.dataset(str(copy)).optimize.optimize_indices()
+    assert rows_of(copy) == rows
