@@ -119,11 +119,14 @@ write_files(struct attempt *attempt, struct lancet_error *err)
 		TRY(deletion_write(&attempt->files, deletion->fragment, deletion->file,
 			deletion->deleted, err));
 	}
+	for (size_t i = 0; i < attempt->draft.file_count; i++)
+		TRY(publish_add(&attempt->files, attempt->draft.files[i].key,
+			&attempt->draft.files[i].content, 1, PUBLISH_NEW, err));
 	TRY(publish_add(&attempt->files, attempt->key, &bytes, 1, PUBLISH_NEW, err));
 	return publish_name_all(&attempt->files, err);
 }
 
-/* What is under the number now. `why` is what publishing said. */
+/* What is under the number now. */
 static int
 look_at_version(struct attempt *attempt, bool *ret_this, struct lancet_error *err)
 {
@@ -148,9 +151,9 @@ static int
 settle(struct attempt *attempt, const struct lancet_error *why, enum commit_outcome *ret_outcome,
 	struct lancet_error *err)
 {
-	bool is_this = false;
+	bool is_this = attempt->draft.published;
 	struct lancet_error unknown = { 0 };
-	int rc = look_at_version(attempt, &is_this, &unknown);
+	int rc = is_this ? LANCET_OK : look_at_version(attempt, &is_this, &unknown);
 
 	if (rc == LANCET_OK && is_this) {
 		attempt->commit->result->durable = false;
@@ -159,9 +162,12 @@ settle(struct attempt *attempt, const struct lancet_error *why, enum commit_outc
 	}
 	if (rc != LANCET_OK && rc != LANCET_NOT_FOUND) {
 		attempt->commit->change->committed = true;
-		return lancet_fail(err, rc,
+		(void)lancet_fail(err, rc,
 			"whether version %" PRIu64 " was made is not known: %.150s; %.150s",
 			attempt->draft.number, why->text, unknown.text);
+		if (err != NULL)
+			err->os_errno = unknown.os_errno;
+		return rc;
 	}
 	publish_undo(&attempt->files);
 	*ret_outcome = COMMIT_LOST;

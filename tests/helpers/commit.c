@@ -16,7 +16,6 @@
 #include "lance/transaction.pb-c.h"
 #include "util/jsonw.h"
 #include "util/macros.h"
-#include "util/pbunpack.h"
 
 #define ADDRS_MAX 100000u
 #define FILE_MAX  ((size_t)64 << 20)
@@ -113,12 +112,8 @@ make_change(const struct job *job, lancet_dataset *dataset, lancet_change **ret_
 {
 	size_t size;
 	lancet_autofree uint8_t *bytes = load(job->transaction, &size);
-	uint8_t *copy;
 
-	TRY(change_empty(dataset, ret_change, err));
-	copy = arena_copy(&(*ret_change)->arena, bytes, size);
-	TRY(pb_unpack(&lance__table__transaction__descriptor, slice_of(copy, size),
-		&(*ret_change)->arena, &(*ret_change)->message, err));
+	TRY(lancet_change_parse(dataset, bytes, size, ret_change, err));
 	if ((*ret_change)->message->read_version != job->read_version)
 		return lancet_fail(err, LANCET_INVALID, "the transaction has read another version");
 	return add_knowledge(job, *ret_change, err);
