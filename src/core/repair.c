@@ -35,7 +35,7 @@ check_sectors(struct source *file, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* LANCET_OK: it is framed. CORRUPT: it is torn, the text says how. */
+/* LANCET_OK: it is framed. CORRUPT: it is torn. */
 static int
 check_frame(struct source *file, struct lancet_error *err)
 {
@@ -54,33 +54,39 @@ check_frame(struct source *file, struct lancet_error *err)
 	return check_sectors(file, err);
 }
 
-/* NOT_FOUND: the version opens. CORRUPT: torn. INVALID: something else is the matter with it. */
+/* LANCET_OK: it is torn, and lies at the path. NOT_FOUND: the version opens. INVALID: something else
+ * is the matter with it. */
 static int
-judge(lancet_dataset *dataset, uint64_t number, struct lancet_error *err)
+check_torn(lancet_dataset *dataset, uint64_t number, char ret_path[MANIFEST_PATH_MAX],
+	struct lancet_error *err)
 {
 	struct lancet_error why = { 0 };
 	lancet_version *version = NULL;
-	char name[MANIFEST_NAME_MAX];
 	struct source *file;
 	struct stat st;
+	bool clash = false;
 	int rc = lancet_version_open(dataset, number, &version, &why);
 
 	lancet_version_unref(version);
 	if (rc == LANCET_OK)
 		return lancet_fail(err, LANCET_NOT_FOUND,
 			"version %" PRIu64 " is fine: there is no torn manifest", number);
-	if (rc != LANCET_CORRUPT) {
+	if (rc == LANCET_CORRUPT)
+		TRY(dataset_find_manifest(dataset, number, ret_path, &st, &clash, err));
+	if (rc != LANCET_CORRUPT || clash) {
 		if (err != NULL)
 			*err = why;
 		return rc;
 	}
-	TRY(dataset_open_manifest(dataset, number, &file, &st, name, err));
+	TRY(store_open_source(dataset_base(dataset)->store, ret_path, &file, &st, err));
 	rc = check_frame(file, err);
 	source_unref(file);
 	if (rc == LANCET_OK)
 		return lancet_fail(err, LANCET_INVALID,
 			"%s: the file is complete, so this is no torn write; it stays", why.text);
-	return rc;
+	if (rc == LANCET_CORRUPT && err != NULL)
+		*err = (struct lancet_error){ 0 };
+	return rc == LANCET_CORRUPT ? LANCET_OK : rc;
 }
 
 /* A name that is free is taken, and none is ever replaced. */
@@ -109,10 +115,13 @@ newest_number(lancet_dataset *dataset, uint64_t *ret_number, struct lancet_error
 	struct lancet_version_list list;
 
 	TRY(lancet_dataset_versions(dataset, &list, err));
-	if (list.count > 0)
-		*ret_number = list.entries[list.count - 1].number;
+	if (list.count == 0) {
+		lancet_version_list_release(&list);
+		return lancet_fail(err, LANCET_NOT_FOUND, "no version");
+	}
+	*ret_number = list.entries[list.count - 1].number;
 	lancet_version_list_release(&list);
-	return list.count > 0 ? LANCET_OK : lancet_fail(err, LANCET_NOT_FOUND, "no version");
+	return LANCET_OK;
 }
 
 int
@@ -121,20 +130,12 @@ lancet_repair_torn_head(lancet_dataset *dataset, uint64_t *ret_version, char **r
 {
 	struct store *store = dataset_base(dataset)->store;
 	char path[MANIFEST_PATH_MAX], aside[STORE_KEY_MAX + 1];
-	struct lancet_error why = { 0 };
 	uint64_t number = 0;
-	struct stat st;
 	char *name;
 	int rc;
 
 	TRY(newest_number(dataset, &number, err));
-	rc = judge(dataset, number, &why);
-	if (rc != LANCET_CORRUPT) {
-		if (err != NULL)
-			*err = why;
-		return rc;
-	}
-	TRY(dataset_find_manifest(dataset, number, path, &st, NULL, err));
+	TRY(check_torn(dataset, number, path, err));
 	TRY(set_aside(store, path, aside, err));
 	name = strdup(aside + sizeof(VERSIONS_DIR));
 	if (name == NULL)
