@@ -78,6 +78,12 @@ unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test
 EXTRA_DIST += tests/unit/draftmake.h
 unit_tests += tests/unit/test_pbfromjson
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
+unit_tests += tests/unit/test_commit_crash
+tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
+EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitstate.h
+unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
+	tests/unit/test_stage
+EXTRA_DIST += tests/unit/controlrig.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
@@ -92,7 +98,9 @@ AM_TESTS_ENVIRONMENT = \
 	LANCET='$(abs_top_builddir)/lancet'; LANCEFS='$(abs_top_builddir)/lancefs'; \
 	export srcdir builddir LANCET LANCEFS;
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
-unit_tests += tests/unit/test_command tests/unit/test_command_commit tests/unit/test_words
+unit_tests += tests/unit/test_command tests/unit/test_command_commit \
+	tests/unit/test_command_values tests/unit/test_words
+tests_unit_test_command_values_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_commit_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_words_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
