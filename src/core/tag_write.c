@@ -22,13 +22,22 @@ root_store(lancet_dataset *dataset)
 	return dataset_base(dataset_root(dataset))->store;
 }
 
-/* The key of a new tag's file. */
+static bool
+is_ascii(const char *text)
+{
+	while (*text != '\0' && (unsigned char)*text < 0x80)
+		text++;
+	return *text == '\0';
+}
+
+/* The key of a new tag's file. With letters beyond ASCII the reference makes a tag that it can't
+ * read again: listing tags and cleaning up fail from then on, so no such tag is made here. */
 static int
 key_of(const char *name, char **ret_key, struct lancet_error *err)
 {
 	char *key;
 
-	if (!tag_name_is_valid(slice_text(name)))
+	if (!tag_name_is_valid(slice_text(name)) || !is_ascii(name))
 		return lancet_fail(err, LANCET_INVALID,
 			"\"%.200s\" is no name for a tag: letters, digits, '.', '-' and '_', "
 			"without '.' at either end, '..', or '.lock' at the end",

@@ -85,7 +85,7 @@ START_TEST(a_new_tag_is_written_as_the_reference_does)
 END_TEST
 
 static const char *const bad_names[] = { "", ".a", "a.", "a..b", "a b", "a/b", "x.lock", "\xff",
-	"a\nb", "../../x", "$x" };
+	"a\nb", "../../x", "$x", "\xce\xb2" };
 
 START_TEST(names_that_are_none_are_refused)
 {
