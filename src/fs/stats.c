@@ -43,7 +43,7 @@ stats_command(struct stats *stats, bool failed, bool commits, struct slice resul
 		return;
 	if (json_get_u64(object, "attempts", &number, NULL) == LANCET_OK && number > 0)
 		add(&stats->retries, number - 1);
-	if (!failed && json_get_u64(object, "version", &number, NULL) == LANCET_OK)
+	if (!failed && json_has(object, "version"))
 		add(&stats->commits, 1);
 	if (failed && json_has(object, "conflicts_with"))
 		add(&stats->conflicts, 1);
