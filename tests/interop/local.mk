@@ -54,6 +54,7 @@ EXTRA_DIST += tests/interop/test_next_manifest.py
 check_PROGRAMS += tests/helpers/transactionjson
 tests_helpers_transactionjson_LDADD = liblancet-all.la
 check-interop: tests/helpers/transactionjson
+EXTRA_DIST += tests/interop/changes.py tests/interop/test_changes.py
 EXTRA_DIST += tests/interop/commandline.py tests/interop/test_commands.py
 EXTRA_DIST += tests/interop/maintenance.py tests/interop/test_cleanup.py \
 	tests/interop/test_references.py tests/interop/test_repair.py

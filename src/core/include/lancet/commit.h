@@ -31,7 +31,9 @@ LANCET_API int lancet_change_delete_ids(lancet_version *read, const char *row_id
 LANCET_API int lancet_change_delete_addrs(lancet_version *read, const char *row_addrs,
 	lancet_change **ret_change, uint64_t *ret_rows, struct lancet_error *err);
 /* The rows of a Lance data file (any descriptor that can be read at offsets): copied into the
- * dataset under a new name, durably. INVALID: its columns are not those of the schema. */
+ * dataset under a new name, durably. INVALID: its columns are not those of the schema, or it is of
+ * another version than the dataset. *ret_rows is how many; with 0 there is no change, *ret_change
+ * is NULL. */
 LANCET_API int lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_change,
 	uint64_t *ret_rows, struct lancet_error *err);
 
