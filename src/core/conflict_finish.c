@@ -136,9 +136,8 @@ finish_index(struct clash *clash)
 	return LANCET_OK;
 }
 
-/* The encoded legacy versions of a history; allocated. */
-static int
-legacy_versions(struct slice content, struct arena *arena, struct texts *ret_versions,
+int
+history_versions(struct slice content, struct arena *arena, struct texts *ret_versions,
 	struct lancet_error *err)
 {
 	struct pbmem scan = { .in = content }, again = scan;
@@ -182,7 +181,7 @@ load_versions(struct clash *clash, const struct lancet_index_segment *entry, str
 	struct reuse_details details;
 
 	TRY(reuse_details_load(clash->rebase->newest, entry, arena, &details, clash->err));
-	return legacy_versions(details.content, arena, ret_versions, clash->err);
+	return history_versions(details.content, arena, ret_versions, clash->err);
 }
 
 static int

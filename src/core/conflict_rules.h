@@ -114,6 +114,9 @@ int rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lance
 bool rebase_is_tagged(const struct rebase *rebase);
 /* Whether a transition of the history is this group, or consumes all of its old fragments. */
 bool history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group);
+/* The encoded legacy versions of a history, in stored order. CORRUPT: it can't be walked. */
+int history_versions(struct slice content, struct arena *arena, struct texts *ret_versions,
+	struct lancet_error *err);
 /* Adds what the fragments were made of, as far as the history goes back. */
 void history_add_sources(const lancet_reuse *reuse, roaring_bitmap_t *fragments);
 

@@ -54,6 +54,13 @@ struct draft_index {
 	struct Lance__Table__IndexMetadata *message;
 };
 
+/* A file of this draft alone, to be published with it: durable before the version is there, and gone
+ * when the version is not made. In draft.arena. */
+struct draft_file {
+	const char *key;
+	struct slice content;
+};
+
 struct draft {
 	/* The version that is followed; NULL: the draft makes a dataset or a branch. */
 	lancet_version *newest;
@@ -75,6 +82,9 @@ struct draft {
 	struct draft_index *indices; /* malloc; stored order, then new ones */
 	size_t index_count, index_capacity;
 	bool indices_loaded; /* false: draft_indices was never called, all entries keep their bytes */
+
+	struct draft_file *files; /* in the arena */
+	size_t file_count;
 
 	/* The head: a shallow copy of origin's message without fragments; members may be replaced
 	 * by what lies in arena, together with the bit of enum draft_change. */
@@ -126,6 +136,10 @@ int draft_index_edit(struct draft *draft, size_t place,
 	struct Lance__Table__IndexMetadata **ret_message, struct lancet_error *err);
 void draft_index_remove(struct draft *draft, size_t place);
 int draft_index_add(struct draft *draft, struct Lance__Table__IndexMetadata *message,
+	struct lancet_error *err);
+
+/* Key and content are borrowed, from the arena. */
+int draft_add_file(struct draft *draft, const char *key, struct slice content,
 	struct lancet_error *err);
 
 /* Common work of every commit, after the operation was applied: removed fragments go, all are put

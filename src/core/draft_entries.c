@@ -119,3 +119,19 @@ draft_index_add(
 		(struct draft_index){ .changed = true, .message = message };
 	return LANCET_OK;
 }
+
+int
+draft_add_file(
+	struct draft *draft, const char *key, struct slice content, struct lancet_error *err)
+{
+	struct draft_file *files =
+		draft_alloc(draft, (draft->file_count + 1) * sizeof(*draft->files));
+
+	if (files == NULL)
+		return draft_no_memory(err);
+	if (draft->file_count > 0)
+		memcpy(files, draft->files, draft->file_count * sizeof(*files));
+	files[draft->file_count++] = (struct draft_file){ key, content };
+	draft->files = files;
+	return LANCET_OK;
+}

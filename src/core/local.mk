@@ -89,7 +89,8 @@ core_sources += src/core/change.c src/core/change.h src/core/change_require.c \
 	src/core/commit.c src/core/commit_attempt.c src/core/commit_check.c \
 	src/core/commit_deletions.c src/core/commit_newest.c src/core/commit_parts.h \
 	src/core/commit_token.c src/core/deletion_write.c src/core/deletion_write.h
-core_sources += src/core/precondition.c src/core/precondition.h
+core_sources += src/core/precondition.c src/core/precondition.h src/core/precondition_cells.c \
+	src/core/precondition_fields.c src/core/precondition_parts.h src/core/precondition_text.c
 core_sources += src/core/draft.c src/core/draft.h src/core/draft_entries.c \
 	src/core/draft_check.c src/core/draft_finish.c src/core/draft_flags.c \
 	src/core/draft_migrate.c src/core/draft_parts.h \
@@ -105,12 +106,17 @@ core_sources += src/core/draft_base.c src/core/draft_base.h src/core/op_project.
 core_sources += src/core/draft_columns.c src/core/draft_columns.h src/core/draft_mem_wal.c \
 	src/core/draft_mem_wal.h src/core/op_data_overlay.c src/core/op_data_replacement.c \
 	src/core/op_mem_wal.c
+core_sources += src/core/create_index.c src/core/create_index.h src/core/create_index_history.c \
+	src/core/op_create_index.c src/core/op_rewrite.c src/core/rewrite_bind.c \
+	src/core/rewrite_history.c src/core/rewrite_history.h src/core/rewrite_history_put.c \
+	src/core/rewrite_indices.c src/core/rewrite_parts.h
 
 core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/core/tag_write.c \
 	src/core/tag_write.h
 core_sources += src/core/cleanup.h src/core/cleanup_family.c src/core/cleanup_files.c \
 	src/core/cleanup_mark.c src/core/cleanup_plan.c src/core/cleanup_run.c src/core/repair.c \
 	src/core/repair_fragments.c
+core_sources += src/core/branch_delete.c src/core/branch_file.c src/core/branch_write.h
 pkginclude_HEADERS += src/core/include/lancet/cleanup.h src/core/include/lancet/reference.h
 core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
