@@ -5,14 +5,14 @@ proto_files = \
 	proto/google/protobuf/any.proto proto/google/protobuf/timestamp.proto \
 	proto/lance/encodings.proto proto/lance/encodings21.proto proto/lance/encodings23.proto \
 	proto/lance/file.proto proto/lance/datafile.proto proto/lance/index.proto proto/lance/table.proto \
-	proto/lance/transaction.proto
+	proto/lance/precondition.proto proto/lance/transaction.proto
 EXTRA_DIST += $(proto_files) proto/textfields.awk
 
 gen_pb_sources = \
 	src/gen/google/protobuf/any.pb-c.c src/gen/google/protobuf/timestamp.pb-c.c \
 	src/gen/lance/encodings.pb-c.c src/gen/lance/encodings21.pb-c.c \
 	src/gen/lance/encodings23.pb-c.c src/gen/lance/file.pb-c.c src/gen/lance/datafile.pb-c.c \
-	src/gen/lance/index.pb-c.c src/gen/lance/table.pb-c.c \
+	src/gen/lance/index.pb-c.c src/gen/lance/precondition.pb-c.c src/gen/lance/table.pb-c.c \
 	src/gen/lance/transaction.pb-c.c
 nodist_libgen_la_SOURCES = $(gen_pb_sources) src/gen/pbtext.c
 libgen_la_CFLAGS = $(SANITIZER_FLAGS) -std=gnu11 -w

@@ -116,7 +116,8 @@ core_sources += src/core/pin.c src/core/ref_write.c src/core/ref_write.h src/cor
 core_sources += src/core/cleanup.h src/core/cleanup_family.c src/core/cleanup_files.c \
 	src/core/cleanup_mark.c src/core/cleanup_plan.c src/core/cleanup_run.c src/core/repair.c \
 	src/core/repair_fragments.c
-core_sources += src/core/branch_delete.c src/core/branch_file.c src/core/branch_write.h
+core_sources += src/core/branch_create.c src/core/branch_delete.c src/core/branch_file.c \
+	src/core/branch_write.h
 pkginclude_HEADERS += src/core/include/lancet/cleanup.h src/core/include/lancet/reference.h
 core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \

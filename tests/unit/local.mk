@@ -75,15 +75,16 @@ unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/tes
 	tests/unit/test_tag_write
 EXTRA_DIST += tests/unit/cleanupdata.h
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
-EXTRA_DIST += tests/unit/draftmake.h
+EXTRA_DIST += tests/unit/draftmake.h tests/unit/worldmake.h
+unit_tests += tests/unit/test_precondition tests/unit/test_precondition_text
 unit_tests += tests/unit/test_pbfromjson
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
-unit_tests += tests/unit/test_commit_crash
+unit_tests += tests/unit/test_commit_crash tests/unit/test_commit_fault
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
 EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitstate.h
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
-EXTRA_DIST += tests/unit/controlrig.h
+EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
