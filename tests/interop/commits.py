@@ -120,8 +120,8 @@ def _frag_reuse(version):
         return None
     history = reuse.of(version)
     assert not [t.fault for t in history.transitions if t.fault is not None]
-    ids = [(t, [[s.id for s in t.sources], [d.id for d in t.destinations]])
-           for t in history.transitions]
+    stored = sorted(history.transitions, key=lambda t: (t.record, t.group))
+    ids = [(t, [[s.id for s in t.sources], [d.id for d in t.destinations]]) for t in stored]
     legacy = groupby((pair for pair in ids if pair[0].legacy), lambda pair: pair[0].record)
     return {"legacy": [[groups for _, groups in record] for _, record in legacy],
             "transitions": [[t.kind, *sides] for t, sides in ids if not t.legacy]}
@@ -165,6 +165,15 @@ import lance
 def line(row):
     return json.dumps(row, separators=(",", ":"))
 
+def covered(ds):
+    """Without a bitmap of one index it tells of none."""
+    try:
+        return [[i["uuid"], sorted(i["fragment_ids"])] for i in ds.list_indices()]
+    except RuntimeError as error:
+        if "Fragment bitmap is required" not in str(error):
+            raise
+        return None
+
 def look(path):
     ds = lance.dataset(path)
     ds.validate()
@@ -174,7 +183,7 @@ def look(path):
                   for i in range(table.num_rows))
     return {"version": ds.version, "num_rows": ds.count_rows(),
             "rows_sha256": hashlib.sha256("\\n".join(rows).encode()).hexdigest(),
-            "covered": [[i["uuid"], sorted(i["fragment_ids"])] for i in ds.list_indices()]}
+            "covered": covered(ds)}
 
 for path in json.load(sys.stdin):
     try:
