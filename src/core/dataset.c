@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CACHE_BYTES_DEFAULT (UINT64_C(256) << 20)
 #define BRANCH_DIR          "tree/"
@@ -88,7 +89,40 @@ shared_free(struct dataset_shared *shared)
 	(void)pthread_mutex_destroy(&shared->branches_lock);
 	store_unref(shared->store);
 	follow_free(shared->follow);
+	free(shared->location);
 	free(shared);
+}
+
+/* An absolute path; links in it stay what they are, since others may know the dataset by it. NULL
+ * without memory. */
+static char *
+absolute_path(const char *name)
+{
+	lancet_autofree char *whole = NULL;
+	lancet_autofree char *here = name[0] != '/' ? getcwd(NULL, 0) : strdup("");
+	char plain[PATH_MAX];
+
+	if (here == NULL || asprintf(&whole, "%s/%s", here, name) < 0) {
+		whole = NULL;
+		return NULL;
+	}
+	if (base_path_parse(slice_text(whole), plain, NULL) != LANCET_OK)
+		return lancet_steal(&whole);
+	return strdup(plain);
+}
+
+int
+dataset_location(struct lancet_dataset *dataset, char **ret_location, struct lancet_error *err)
+{
+	const char *root = dataset->shared->location;
+	int size = dataset->branch[0] == '\0'
+			   ? asprintf(ret_location, "%s", root)
+			   : asprintf(ret_location, "%s/" BRANCH_DIR "%s", root, dataset->branch);
+
+	if (size >= 0)
+		return LANCET_OK;
+	*ret_location = NULL;
+	return lancet_fail(err, LANCET_NO_MEMORY, "the path of a dataset");
 }
 
 /* One handle and its reference are taken. */
@@ -139,9 +173,11 @@ dataset_open_store(struct store *store, const char *name,
 	if (rc != LANCET_OK)
 		return lancet_wrap(err, rc, "%s", name);
 	rc = base_table_sub(&shared->bases, "", &base, err); /* is there since shared_new */
-	if (rc == LANCET_OK)
+	if (rc == LANCET_OK) {
+		shared->location = absolute_path(name);
 		shared->root = handle_new(shared, base, slice_of(NULL, 0));
-	if (rc == LANCET_OK && shared->root == NULL)
+	}
+	if (rc == LANCET_OK && (shared->root == NULL || shared->location == NULL))
 		rc = lancet_fail(err, LANCET_NO_MEMORY, "%s: a dataset", name);
 	if (rc != LANCET_OK) {
 		shared_free(shared);

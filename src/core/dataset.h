@@ -73,6 +73,7 @@ struct lancet_dataset {
 
 struct dataset_shared {
 	struct store *store;
+	char *location; /* where the root lies: absolute, as it was opened */
 	char **follow; /* NULL-ended copies */
 	atomic_int handles, refs;
 	struct lancet_dataset *root;
@@ -82,10 +83,16 @@ struct dataset_shared {
 	struct version_cache cache;
 };
 
-/* As lancet_dataset_open, over a store, which gets a reference; `name` is for error texts. */
+/* As lancet_dataset_open, over a store, which gets a reference; `name` is its path, for error texts
+ * and for branches that are made from it. */
 int dataset_open_store(struct store *store, const char *name,
                        const struct lancet_dataset_options *options,
                        struct lancet_dataset **ret_dataset, struct lancet_error *err);
+
+/* The text that a manifest elsewhere has for the dataset as a base path: where it was opened, made
+ * absolute, with "/tree/NAME" behind it for a branch. NO_MEMORY; allocated. */
+int dataset_location(
+	struct lancet_dataset *dataset, char **ret_location, struct lancet_error *err);
 
 void version_cache_init(struct version_cache *cache, uint64_t budget);
 /* Forgets everything that is loaded. */
