@@ -54,8 +54,7 @@ struct draft_index {
 	struct Lance__Table__IndexMetadata *message;
 };
 
-/* A file of this draft alone, to be published with it: durable before the version is there, and gone
- * when the version is not made. In draft.arena. */
+/* A file of this draft alone: durable before the version is there, gone when that is not made. */
 struct draft_file {
 	const char *key;
 	struct slice content;
@@ -64,28 +63,23 @@ struct draft_file {
 struct draft {
 	/* The version that is followed; NULL: the draft makes a dataset or a branch. */
 	lancet_version *newest;
-	/* Whose manifest it starts from: newest, but for a Restore (the restored version) and a
-	 * Clone (the version cloned). */
+	/* Whose manifest it starts from: newest, but for a Restore and a Clone. */
 	lancet_version *origin;
 	/* Our transaction and what the conflict check left to do. NULL for what needs none. */
 	const struct rebase *rebase;
 	struct arena arena; /* of everything an operation makes */
-	/* Our message, a copy that may be changed: with merged deletion vectors in place. What is
-	 * done to it is what gets published. */
+	/* Our message, a copy that may be changed: what is done to it is what gets published. */
 	struct Lance__Table__Transaction *message;
 	uint64_t number; /* of the version being made */
-
 	struct draft_fragment *fragments; /* malloc; by id once draft_finish is done */
 	size_t fragment_count, fragment_capacity;
-	size_t sorted_count;              /* fragments from the first that are in order */
-	roaring_bitmap_t *unsorted;   /* ids of those behind; NULL: none was needed */
+	size_t sorted_count;         /* fragments from the first that are in order */
+	roaring_bitmap_t *unsorted;  /* ids of those behind; NULL: none was needed */
 	struct draft_index *indices; /* malloc; stored order, then new ones */
 	size_t index_count, index_capacity;
-	bool indices_loaded; /* false: draft_indices was never called, all entries keep their bytes */
-
+	bool indices_loaded; /* false: draft_indices was not called, entries keep their bytes */
 	struct draft_file *files; /* in the arena */
 	size_t file_count;
-
 	/* The head: a shallow copy of origin's message without fragments; members may be replaced
 	 * by what lies in arena, together with the bit of enum draft_change. */
 	struct Lance__Table__Manifest *head;
@@ -101,8 +95,8 @@ struct draft {
 	uint64_t reader_flags, writer_flags;
 	int64_t timestamp_seconds;
 	int32_t timestamp_nanos;
-	bool version_given; /* `number` was set by the operation: a Clone keeps that of its source */
-	bool published;     /* manifest_write_publish has given the file its name, whatever it says */
+	bool version_given; /* `number` is the operation's: a Clone keeps that of its source */
+	bool published; /* manifest_write_publish gave the file its name, whatever it says */
 };
 
 /* `rebase` may be NULL; the message is then set by the caller. References are taken. UNSUPPORTED:
@@ -122,10 +116,9 @@ int draft_edit(struct draft *draft, size_t place, struct Lance__Table__DataFragm
 int draft_look(const struct draft *draft, size_t place, struct arena *arena,
 	const struct Lance__Table__DataFragment **ret_message, struct lancet_error *err);
 void draft_remove(struct draft *draft, size_t place);
-/* A new fragment: a shallow copy of `message` is added. With id 0 in the message the next free id is
- * assigned (format facts: new-fragment id rule); another one is taken as reserved before: INVALID
- * when it is live, or was never reserved (above the mark). *ret_message is the copy, whose members
- * may be replaced. */
+/* A new fragment: a shallow copy of `message`, whose members may be replaced. Id 0 in the message
+ * means the next free one (format facts: new-fragment id rule); any other is taken as reserved:
+ * INVALID when it is live, or was never reserved (above the mark). */
 int draft_add(struct draft *draft, const struct Lance__Table__DataFragment *message,
 	struct Lance__Table__DataFragment **ret_message, struct lancet_error *err);
 

@@ -89,22 +89,6 @@ check_overlays(const Lance__Table__DataFragment *message, struct lancet_error *e
 	return LANCET_OK;
 }
 
-static bool
-is_spilled(const Lance__Table__DataFragment *message, enum lancet_lineage which)
-{
-	switch (which) {
-	case LANCET_ROW_ID:
-		return message->row_id_sequence_case ==
-		       LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_COLUMN_ROW_IDS;
-	case LANCET_CREATED_AT:
-		return message->created_at_version_sequence_case ==
-		       LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_COLUMN_CREATED_AT_VERSIONS;
-	default:
-		return message->last_updated_at_version_sequence_case ==
-		       LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_COLUMN_LAST_UPDATED_AT_VERSIONS;
-	}
-}
-
 /* How often a file lists the field as a column that is there. */
 static size_t
 count_columns(const Lance__Table__DataFile *file, int32_t field)
@@ -128,7 +112,7 @@ check_carriers(const Lance__Table__DataFragment *message, struct lancet_error *e
 	for (size_t which = 0; which < ARRAY_SIZE(carried_ids); which++) {
 		size_t count = 0;
 
-		if (!is_spilled(message, (enum lancet_lineage)which))
+		if (!draft_is_spilled(message, (enum lancet_lineage)which))
 			continue;
 		for (size_t i = 0; i < message->n_files; i++)
 			count += count_columns(message->files[i], carried_ids[which]);

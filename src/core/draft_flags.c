@@ -17,7 +17,12 @@
 
 #define MANAGED_BLOBS_KEY "lance.blob.managed"
 
-enum { FRAGMENT_OVERLAYS = 11, FRAGMENT_SPILLED_FIRST = 12, FRAGMENT_SPILLED_LAST = 14 };
+enum {
+	FRAGMENT_OVERLAYS = 11,
+	FRAGMENT_SPILLED_ROW_IDS = 12,
+	FRAGMENT_SPILLED_LAST_UPDATED_AT = 13,
+	FRAGMENT_SPILLED_CREATED_AT = 14,
+};
 
 /* What the fragments of the draft have. */
 struct traits {
@@ -32,18 +37,29 @@ is_kept(const struct draft_fragment *fragment)
 	return !fragment->removed && fragment->message == NULL;
 }
 
+bool
+draft_is_spilled(const struct Lance__Table__DataFragment *message, enum lancet_lineage which)
+{
+	switch (which) {
+	case LANCET_ROW_ID:
+		return (int)message->row_id_sequence_case == FRAGMENT_SPILLED_ROW_IDS;
+	case LANCET_CREATED_AT:
+		return (int)message->created_at_version_sequence_case ==
+		       FRAGMENT_SPILLED_CREATED_AT;
+	default:
+		return (int)message->last_updated_at_version_sequence_case ==
+		       FRAGMENT_SPILLED_LAST_UPDATED_AT;
+	}
+}
+
 static void
 count_message(struct traits *traits, const Lance__Table__DataFragment *message)
 {
 	traits->deletion_files |= message->deletion_file != NULL;
 	traits->overlays += message->n_overlays > 0;
-	traits->spilled +=
-		message->row_id_sequence_case ==
-			LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_COLUMN_ROW_IDS ||
-		message->created_at_version_sequence_case ==
-			LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_COLUMN_CREATED_AT_VERSIONS ||
-		message->last_updated_at_version_sequence_case ==
-			LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_COLUMN_LAST_UPDATED_AT_VERSIONS;
+	traits->spilled += draft_is_spilled(message, LANCET_ROW_ID) ||
+			   draft_is_spilled(message, LANCET_CREATED_AT) ||
+			   draft_is_spilled(message, LANCET_LAST_UPDATED_AT);
 	for (size_t i = 0; i < message->n_files; i++)
 		traits->formats |= format_bit(message->files[i]->file_major_version,
 			message->files[i]->file_minor_version);
@@ -73,8 +89,8 @@ discount(struct traits *traits, struct pbscan *scan, const lancet_version *origi
 		if (field.wire != PB_BYTES)
 			continue;
 		overlays |= field.number == FRAGMENT_OVERLAYS;
-		spilled |= field.number >= FRAGMENT_SPILLED_FIRST &&
-			   field.number <= FRAGMENT_SPILLED_LAST;
+		spilled |= field.number >= FRAGMENT_SPILLED_ROW_IDS &&
+			   field.number <= FRAGMENT_SPILLED_CREATED_AT;
 	}
 	traits->overlays -= overlays && traits->overlays > 0;
 	traits->spilled -= spilled && traits->spilled > 0;

@@ -15,5 +15,7 @@ int draft_check_fragment(const struct draft *draft, struct Lance__Table__DataFra
 
 /* Feature flags and the storage version, from what the version is made of (draft_flags.c). */
 int draft_set_flags(struct draft *draft, struct lancet_error *err);
+/* The sequence is a column of a data file. */
+bool draft_is_spilled(const struct Lance__Table__DataFragment *message, enum lancet_lineage which);
 
 #endif

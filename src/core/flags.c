@@ -1,8 +1,8 @@
 /* Feature flags: one row a bit, the same in the reader's and the writer's word.
  *
  * A reader flag that is not understood means that the rows would be read wrongly, so the version is
- * refused as a whole and by name. A writer flag that is not understood is in nobody's way who reads.
- * Format facts: feature flags.
+ * refused as a whole and by name; one of the writer's, that nothing may be committed on it. Format
+ * facts: feature flags.
  */
 #include "flags.h"
 

@@ -1,4 +1,5 @@
-/* Which manifests this build reads and writes over, by their feature flags. Format facts: feature flags. */
+/* Which manifests this build reads, and which it commits on, by their feature flags. Format facts:
+ * feature flags. */
 #ifndef CORE_FLAGS_H
 #define CORE_FLAGS_H
 

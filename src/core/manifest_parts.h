@@ -4,7 +4,8 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "manifest_write.h"
+#include "draft.h"
+#include "splice.h"
 
 #define SECTION_PREFIX_SIZE 4u /* its length */
 

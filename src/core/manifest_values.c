@@ -1,4 +1,4 @@
-/* Values of dictionary columns of the format before 2.0, which lie at the beginning of the manifest.
+/* Values of dictionary columns of the format before 2.0: they lie at the beginning of the manifest.
  *
  * Fields of the schema say where, and what is there says by absolute positions in the file where
  * its texts are. So the bytes stay where they are: the new file begins as the origin's does. Format
@@ -44,7 +44,7 @@ keep_places(struct writing *w)
 			field->dictionary = stored->dictionary;
 		else if (has_values(field))
 			return lancet_fail(w->err, LANCET_UNSUPPORTED,
-				"field %" PRId32 ": a dictionary column of format 0.1 can't be made",
+				"field %" PRId32 ": no dictionary column of format 0.1 is made",
 				field->id);
 	}
 	return LANCET_OK;

@@ -3,11 +3,12 @@
  * Fragments that were not changed are copied from the origin's file, neighbours as one range: their
  * fields follow each other there as they do here. Format facts: manifest file layout.
  */
-#include "manifest_parts.h"
+#include "manifest_write.h"
 
 #include <inttypes.h>
 
 #include "lance/table.pb-c.h"
+#include "manifest_parts.h"
 #include "util/macros.h"
 
 #define RUN_SIZE_MAX (1u << 20) /* bytes of encoded fragments that are kept together */

@@ -4,12 +4,13 @@
  * deletion file, and overlays as far as they cover the rows. A fragment whose bytes in the manifest
  * are the same was not touched by anybody, which is what is looked at first.
  */
-#include "precondition_parts.h"
+#include "precondition.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "precondition_parts.h"
 #include "util/macros.h"
 #include "util/roaringx.h"
 #include "util/slice.h"

@@ -3,13 +3,14 @@
  * A cell is a value of its field and of all that is below it, and it is null where a field above it
  * is; so these are watched, too.
  */
-#include "precondition_parts.h"
+#include "precondition.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "precondition_parts.h"
 #include "util/macros.h"
 #include "util/slice.h"
 

@@ -5,8 +5,10 @@
 
 #include <roaring/roaring.h>
 
-#include "precondition.h"
 #include "util/arena.h"
+#include "version.h"
+
+struct precondition_failure;
 
 struct condition_rows {
 	uint64_t fragment;

@@ -75,9 +75,10 @@ unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/tes
 	tests/unit/test_tag_write
 EXTRA_DIST += tests/unit/cleanupdata.h
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
-EXTRA_DIST += tests/unit/draftmake.h tests/unit/worldmake.h
+EXTRA_DIST += tests/unit/draftmake.h tests/unit/draftparts.h tests/unit/worldmake.h \
+	tests/unit/worldparts.h
 unit_tests += tests/unit/test_precondition tests/unit/test_precondition_text
-unit_tests += tests/unit/test_pbfromjson
+unit_tests += tests/unit/test_json_large tests/unit/test_pbfromjson tests/unit/test_row_ranges
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 unit_tests += tests/unit/test_commit_crash tests/unit/test_commit_fault
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
