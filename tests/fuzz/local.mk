@@ -19,6 +19,7 @@ fuzz_targets += tests/fuzz/fuzz_rowmap
 fuzz_targets += tests/fuzz/fuzz_reuse
 fuzz_targets += tests/fuzz/fuzz_conflict
 fuzz_targets += tests/fuzz/fuzz_command
+fuzz_targets += tests/fuzz/fuzz_change tests/fuzz/fuzz_txnjson
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -115,6 +116,10 @@ tests_fuzz_fuzz_conflict_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_command_SOURCES = tests/fuzz/fuzz_command.c $(fuzz_driver)
 tests_fuzz_fuzz_command_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_command_LDADD = libcommand.la liblancet-all.la
+tests_fuzz_fuzz_change_SOURCES = tests/fuzz/fuzz_change.c $(fuzz_driver)
+tests_fuzz_fuzz_change_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_txnjson_SOURCES = tests/fuzz/fuzz_txnjson.c $(fuzz_driver)
+tests_fuzz_fuzz_txnjson_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
