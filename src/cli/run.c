@@ -195,15 +195,26 @@ run_print_usage(FILE *to)
 	}
 }
 
+static int
+print_help(const struct command *command)
+{
+	printf("usage: lancet %s DATASET %s\nSee lancefs-control(5).\n", command->name,
+		command->usage);
+	return EXIT_SUCCESS;
+}
+
 int
 run_command(const char *name, int argc, char **argv)
 {
+	const struct command *command = command_find(name);
 	struct lancet_error err = { 0 };
 	struct buf result = { 0 };
 	int rc, failed;
 
+	if (argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
+		return print_help(command);
 	catch_signals();
-	rc = execute(command_find(name), argv[0], argv + 1, (size_t)argc - 1, &result, &err);
+	rc = execute(command, argv[0], argv + 1, (size_t)argc - 1, &result, &err);
 	if (rc != LANCET_OK)
 		fprintf(stderr, "lancet: %s: %s\n", strerrorname_np(lancet_error_errno(&err)),
 			err.text);

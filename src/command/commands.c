@@ -30,6 +30,8 @@ const struct command commands[] = {
 	{ "tag", COMMAND_QUICK | COMMAND_VERB, "name version",
 		"create name=TAG [version=N] | move name=TAG version=N | delete name=TAG",
 		run_tag },
+	{ "branch", COMMAND_VERB, "name version message",
+		"create name=BRANCH [version=N] [message=TEXT] | delete name=BRANCH", run_branch },
 	{ "pin", COMMAND_QUICK | COMMAND_VERB, "name version ttl",
 		"create [name=PIN] [version=latest] [ttl=1h] | delete name=PIN", run_pin },
 	{ "restore", COMMAND_COMMITS | COMMAND_QUICK, "version dry_run",

@@ -142,8 +142,64 @@ def test_a_condition_holds_or_names_what_broke_it(data):
     assert out["conflicts_with"]["fragment"] == "1"
     assert out["conflicts_with"]["field"] == [f.id() for f in ds.lance_schema.fields()
                                               if f.name() == "price"][0]
-    out = result(data, "delete", "row_addrs=0:1", "read_version=1", "require=price@0:*;1:6-9")
+    out = result(data, "delete", "row_addrs=0:1", "read_version=1", "require=price@0:*;2:6-9")
     assert out["version"] == "4"
+
+
+def together(commands):
+    """Processes that run at the same time; the results in order."""
+    running = [started(*words, stdin=subprocess.DEVNULL) for words in commands]
+    try:
+        ended = [process.communicate(timeout=120) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    for process, (out, err) in zip(running, ended, strict=True):
+        assert process.returncode == 0, out + err
+    return [json.loads(out) for out, _ in ended]
+
+
+def test_all_who_delete_at_once_delete_each_row_once(data):
+    """The same rows are a conflict that the command solves by being done again."""
+    wanted = [f"row_ids={first}-{first + 19}" for first in range(0, 48, 6)]
+    results = together([(data, "delete", rows) for rows in wanted])
+    assert sum(r["deleted_rows"] for r in results) == 62
+    assert ids(data) == list(range(62, 100))
+    made = sorted(int(r["version"]) for r in results if "version" in r)
+    assert made == list(range(2, 2 + len(made))) and opened(data).latest_version == made[-1]
+
+
+def test_all_who_set_at_once_are_kept(data):
+    results = together([(data, "set", f"config.key{i}={i}", f"token={i % 6}")
+                        for i in range(12)])
+    config = opened(data).config()
+    # of two with one token one is done, and both know of it
+    for token in range(6):
+        pair = [results[token], results[token + 6]]
+        assert pair[0]["version"] == pair[1]["version"]
+        assert ("found" in pair[0]) != ("found" in pair[1])
+        assert (f"key{token}" in config) != (f"key{token + 6}" in config)
+    assert sorted({int(r["version"]) for r in results}) == list(range(2, 8))
+    assert opened(data).latest_version == 7
+
+
+def test_who_may_not_write_is_told_so(data):
+    before = content(data)
+    directories = [data, *(p for p in data.rglob("*") if p.is_dir())]
+    for directory in directories:
+        directory.chmod(0o555)
+    try:
+        for words in (["set", "config.a=1"], ["delete", "row_ids=1"],
+                      ["tag", "create", "name=a"], ["pin", "create"]):
+            command = [programs.program("lancet"), words[0], data, *words[1:]]
+            done = subprocess.run(programs.as_user(command), capture_output=True, timeout=60,
+                                  check=False)
+            assert (done.returncode, json.loads(done.stdout)["errno"]) == (1, "EACCES"), words
+    finally:
+        for directory in directories:
+            directory.chmod(0o755)
+    assert content(data) == before
 
 
 # ---- append -------------------------------------------------------------------------------
@@ -283,9 +339,9 @@ def test_a_branch_is_a_dataset_of_its_own(data):
     assert sorted(branch.to_table()["id"].to_pylist()) == [i for i in range(100)
                                                            if not 5 <= i <= 9]
     assert ids(data) == [i for i in range(100) if i != 1]
-    result(data, "tag", "create", "name=of branch", "branch=exp")
+    result(data, "tag", "create", "name=of_branch", "branch=exp")
     assert refused_without_change(data, "branch", "delete", "name=exp")["code"] == "busy"
-    result(data, "tag", "delete", "name=of branch")
+    result(data, "tag", "delete", "name=of_branch")
     result(data, "branch", "delete", "name=exp")
     assert opened(data).branches.list() == {} and not (data / "tree" / "exp").exists()
     assert refused_without_change(data, "delete", "row_ids=9", "branch=exp")["errno"] == "ENOENT"
@@ -449,6 +505,9 @@ def test_what_is_no_command_says_how_to_use_it(data):
                           timeout=60, check=True)
     for name in (b"delete DATASET", b"cleanup DATASET", b"repair DATASET"):
         assert name in done.stdout
+    done = subprocess.run([programs.program("lancet"), "cleanup", "--help"],
+                          capture_output=True, timeout=60, check=True)
+    assert done.stdout.startswith(b"usage: lancet cleanup DATASET ") and b"keep=" in done.stdout
 
 
 def test_no_dataset_is_a_result_too(scratch):
@@ -485,6 +544,18 @@ def status_of(pid):
         return file.read()
 
 
+def all_of(master):
+    """What was written to a terminal that nobody has open any more."""
+    out = b""
+    try:
+        while chunk := os.read(master, 65536):
+            out += chunk
+    except OSError:  # the end
+        pass
+    os.close(master)
+    return out
+
+
 def test_a_terminal_sees_how_far_it_is(data):
     for i in range(3):
         opened(data).delete(f"id = {i}")
@@ -497,7 +568,6 @@ def test_a_terminal_sees_how_far_it_is(data):
                            "dry_run=false"], stdin=slave, stdout=subprocess.PIPE, stderr=slave,
                           timeout=60, check=True)
     os.close(slave)
-    seen = os.read(master, 65536)
-    os.close(master)
+    seen = all_of(master)
     assert b" of " in seen and seen.endswith(b"\r\x1b[K"), seen
     assert json.loads(done.stdout)["ok"]
