@@ -101,7 +101,8 @@ AM_TESTS_ENVIRONMENT = \
 	export srcdir builddir LANCET LANCEFS;
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 unit_tests += tests/unit/test_command tests/unit/test_command_commit \
-	tests/unit/test_command_values tests/unit/test_words
+	tests/unit/test_command_translate tests/unit/test_command_values tests/unit/test_words
+tests_unit_test_command_translate_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_values_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_commit_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
 tests_unit_test_command_LDADD = libcommand.la liblancet-all.la $(CHECK_LIBS)
