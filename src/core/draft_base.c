@@ -71,9 +71,8 @@ choose_id(const Lance__Table__Manifest *head, uint32_t first, uint32_t *ret_id,
 	return LANCET_OK;
 }
 
-int
-draft_base_add(struct draft *draft, const Base *base, uint32_t first, uint32_t *ret_id,
-	struct lancet_error *err)
+static int
+add(struct draft *draft, const Base *base, uint32_t id, struct lancet_error *err)
 {
 	Lance__Table__Manifest *head = draft->head;
 	Base **list = draft_alloc(draft, (head->n_base_paths + 1) * sizeof(*list));
@@ -81,17 +80,37 @@ draft_base_add(struct draft *draft, const Base *base, uint32_t first, uint32_t *
 
 	if (list == NULL || copy == NULL)
 		return draft_no_memory(err);
-	TRY(check_text(base, err));
-	for (size_t i = 0; i < head->n_base_paths; i++) {
-		TRY(check_against(base, head->base_paths[i], err));
+	for (size_t i = 0; i < head->n_base_paths; i++)
 		list[i] = head->base_paths[i];
-	}
-	if (copy->id == 0)
-		TRY(choose_id(head, first, &copy->id, err));
-	list[head->n_base_paths] = copy;
+	copy->id = id;
+	list[head->n_base_paths++] = copy;
 	head->base_paths = list;
-	head->n_base_paths++;
 	draft->changed |= DRAFT_BASE_PATHS;
-	*ret_id = copy->id;
+	return LANCET_OK;
+}
+
+int
+draft_base_add(struct draft *draft, const Base *base, struct lancet_error *err)
+{
+	uint32_t id = base->id;
+
+	TRY(check_text(base, err));
+	for (size_t i = 0; i < draft->head->n_base_paths; i++)
+		TRY(check_against(base, draft->head->base_paths[i], err));
+	if (id == 0)
+		TRY(choose_id(draft->head, 1, &id, err));
+	return add(draft, base, id, err);
+}
+
+int
+draft_base_of_clone(
+	struct draft *draft, const Base *base, uint32_t *ret_id, struct lancet_error *err)
+{
+	uint32_t id;
+
+	TRY(check_text(base, err));
+	TRY(choose_id(draft->head, 0, &id, err));
+	TRY(add(draft, base, id, err));
+	*ret_id = id;
 	return LANCET_OK;
 }

@@ -107,7 +107,7 @@ core_sources += src/core/draft_columns.c src/core/draft_columns.h src/core/draft
 	src/core/draft_mem_wal.h src/core/op_data_overlay.c src/core/op_data_replacement.c \
 	src/core/op_mem_wal.c
 core_sources += src/core/create_index.c src/core/create_index.h src/core/create_index_history.c \
-	src/core/op_create_index.c src/core/op_rewrite.c src/core/rewrite_bind.c \
+	src/core/op_clone.c src/core/op_create_index.c src/core/op_rewrite.c src/core/rewrite_bind.c \
 	src/core/rewrite_history.c src/core/rewrite_history.h src/core/rewrite_history_put.c \
 	src/core/rewrite_indices.c src/core/rewrite_parts.h
 

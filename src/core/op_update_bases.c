@@ -23,9 +23,8 @@ int
 op_update_bases_apply(struct draft *draft, struct lancet_error *err)
 {
 	const Lance__Table__Transaction__UpdateBases *message = draft->message->update_bases;
-	uint32_t id;
 
 	for (size_t i = 0; i < message->n_new_bases; i++)
-		TRY(draft_base_add(draft, message->new_bases[i], 1, &id, err));
+		TRY(draft_base_add(draft, message->new_bases[i], err));
 	return LANCET_OK;
 }

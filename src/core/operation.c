@@ -26,6 +26,7 @@ const struct operation_effect operation_effects[OPERATION_KINDS] = {
 		op_data_overlay_apply },
 	[OPERATION_UPDATE_MEM_WAL_STATE] = { OPERATION_UPDATE_MEM_WAL_STATE, op_mem_wal_check,
 		op_mem_wal_apply },
+	[OPERATION_CLONE] = { OPERATION_CLONE, op_clone_check, op_clone_apply },
 	[OPERATION_UPDATE_BASES] = { OPERATION_UPDATE_BASES, op_update_bases_check,
 		op_update_bases_apply },
 };

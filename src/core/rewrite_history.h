@@ -25,6 +25,8 @@ struct history {
 	size_t place;                 /* of the current entry; SIZE_MAX: none */
 	struct reuse_details current; /* empty without an entry */
 	bool tagged;
+	/* The entry is the same, elsewhere: of its version and over its fragments. May be NULL. */
+	const struct Lance__Table__IndexMetadata *like;
 	struct buf content;
 	size_t added;               /* transitions or groups that the commit adds */
 	struct lancet_reuse *reuse; /* of content, once it is checked */

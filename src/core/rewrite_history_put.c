@@ -214,7 +214,14 @@ make_entry(struct history *history, Entry **ret_entry, struct lancet_error *err)
 	entry->index_version_presence_case =
 		LANCE__TABLE__INDEX_METADATA__INDEX_VERSION_PRESENCE_INDEX_VERSION;
 	entry->index_version = history->tagged;
-	TRY(list_fragments(history, entry, err));
+	if (history->like != NULL) {
+		entry->dataset_version = history->like->dataset_version;
+		entry->created_at_presence_case = history->like->created_at_presence_case;
+		entry->created_at = history->like->created_at;
+		entry->fragment_bitmap = history->like->fragment_bitmap;
+	} else {
+		TRY(list_fragments(history, entry, err));
+	}
 	TRY(put_details(history, entry, err));
 	*ret_entry = entry;
 	return LANCET_OK;
