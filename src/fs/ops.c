@@ -48,6 +48,8 @@ ops_init(void *userdata, struct fuse_conn_info *conn)
 	/* Tools that copy a tree ask for the attributes of everything: always together with the
 	 * names. */
 	conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
+	/* Truncating is a change of its own: it empties a staged file, and is nothing to others. */
+	conn->want &= ~(unsigned)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Sizes of immutable files never change; invalidating their pages on a guess would read
 	 * them again. */
 	conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA;

@@ -28,7 +28,7 @@ static const char readme[] =
 	"                     rsync, restic or borg; any Lance reader opens the copy\n"
 	"tags/ branches/    links to tagged versions; a tree like this one for each branch\n"
 	"detached/          versions outside the history, never the latest\n"
-	"ctl/               commands: a line that is written to a file there runs, and its errno is\n"
+	"ctl/               commands: a line that is written to a file there runs, its errno is\n"
 	"                   that of the write; read, each says its use and what came of it last\n"
 	"  stage/             files for commands to read; gone when the mount ends\n"
 	"  jobs/N/            each command that waits, runs or ran; errors, stats\n"

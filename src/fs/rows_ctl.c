@@ -195,7 +195,7 @@ static int
 label_staged(const struct node_ref *ref, char into[NODE_NAME_SIZE], struct lancet_error *err)
 {
 	if (!stage_name(control_stage(ctl_of(ref)), ref->item, into))
-		return lancet_fail(err, LANCET_CLEANED, "the staged file has no name any more");
+		return lancet_fail(err, LANCET_CLEANED, "the staged file is gone");
 	return LANCET_OK;
 }
 

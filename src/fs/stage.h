@@ -31,7 +31,7 @@ int stage_find(struct stage *stage, const void *owner, const char *name, uint64_
 	struct lancet_error *err);
 int stage_stat(
 	struct stage *stage, uint64_t number, struct stat *ret_stat, struct lancet_error *err);
-/* The name of a file; false: it has none any more. */
+/* The name of a file, or the last one it had; false: it is gone. */
 bool stage_name(struct stage *stage, uint64_t number, char into[256]);
 /* Returns LANCET_OK to go on. Called under the lock. */
 typedef int (*stage_sink)(void *context, const char *name, uint64_t number);

@@ -12,6 +12,7 @@
 #include "util/macros.h"
 
 #define FILE_NAME_SIZE 24
+#define MODE_MASK      0700 /* as all of ctl/: for nobody else */
 
 static void
 disk_name(uint64_t number, char into[FILE_NAME_SIZE])
@@ -25,7 +26,7 @@ by_name(struct stage *stage, const void *owner, const char *name)
 	struct stage_file *file = stage->files;
 
 	while (file != NULL &&
-		(file->name == NULL || file->owner != owner || strcmp(file->name, name) != 0))
+		(file->removed || file->owner != owner || strcmp(file->name, name) != 0))
 		file = file->next;
 	return file;
 }
@@ -71,7 +72,7 @@ drop_unreachable(struct stage *stage, struct stage_file *file)
 	struct stage_file **link = &stage->files;
 	char name[FILE_NAME_SIZE];
 
-	if (file->name != NULL || file->opens > 0)
+	if (!file->removed || file->opens > 0)
 		return;
 	while (*link != file)
 		link = &(*link)->next;
@@ -80,14 +81,14 @@ drop_unreachable(struct stage *stage, struct stage_file *file)
 	stage->count--;
 	disk_name(file->number, name);
 	(void)unlinkat(stage->directory, name, 0);
+	free(file->name);
 	free(file);
 }
 
 static void
 take_name(struct stage *stage, struct stage_file *file)
 {
-	free(file->name);
-	file->name = NULL;
+	file->removed = true;
 	drop_unreachable(stage, file);
 }
 
@@ -136,7 +137,7 @@ stage_name(struct stage *stage, uint64_t number, char into[256])
 
 	pthread_mutex_lock(&stage->lock);
 	file = by_number(stage, number);
-	found = file != NULL && file->name != NULL;
+	found = file != NULL;
 	if (found)
 		snprintf(into, 256, "%s", file->name);
 	pthread_mutex_unlock(&stage->lock);
@@ -151,41 +152,45 @@ stage_list(struct stage *stage, const void *owner, stage_sink sink, void *contex
 	pthread_mutex_lock(&stage->lock);
 	for (const struct stage_file *file = stage->files; file != NULL && rc == LANCET_OK;
 		file = file->next) {
-		if (file->name != NULL && file->owner == owner)
+		if (!file->removed && file->owner == owner)
 			rc = sink(context, file->name, file->number);
 	}
 	pthread_mutex_unlock(&stage->lock);
 	return rc;
 }
 
-static int
-open_file(struct stage *stage, struct stage_file *file, int flags, struct staged **ret_staged,
-	struct lancet_error *err)
+/* Under the lock: counts one more who has the file open. NULL: no memory. */
+static struct staged *
+count_open(struct stage *stage, struct stage_file *file)
 {
 	struct staged *staged = calloc(1, sizeof(*staged));
+
+	if (staged != NULL) {
+		*staged = (struct staged){ stage, file, -1 };
+		file->opens++;
+	}
+	return staged;
+}
+
+/* Not under the lock: an open can take long. */
+static int
+open_file(struct staged *staged, int flags, struct lancet_error *err)
+{
 	char name[FILE_NAME_SIZE];
 
-	if (staged == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "staged file: out of memory");
-	disk_name(file->number, name);
-	*staged = (struct staged){ stage, file, -1 };
-	staged->fd = openat(stage->directory, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (staged->fd < 0) {
-		free(staged);
+	disk_name(staged->file->number, name);
+	staged->fd = openat(staged->stage->directory, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (staged->fd < 0)
 		return lancet_fail_errno(err, "staged file %s", name);
-	}
-	file->opens++;
-	*ret_staged = staged;
 	return LANCET_OK;
 }
 
-/* Under the lock. */
+/* Under the lock: a new name, whose file is not made yet. */
 static int
 create_file(struct stage *stage, const void *owner, const char *name, mode_t mode,
 	struct staged **ret_staged, struct lancet_error *err)
 {
 	struct stage_file *file;
-	int rc;
 
 	if (by_name(stage, owner, name) != NULL)
 		return lancet_fail(err, LANCET_EXISTS, "%s: is there already", name);
@@ -193,19 +198,16 @@ create_file(struct stage *stage, const void *owner, const char *name, mode_t mod
 		return no_space(stage, err);
 	TRY(stage_make_directory(stage, err));
 	file = calloc(1, sizeof(*file));
-	if (file == NULL || (file->name = strdup(name)) == NULL) {
+	if (file != NULL)
+		*ret_staged = count_open(stage, file);
+	if (file == NULL || *ret_staged == NULL || (file->name = strdup(name)) == NULL) {
+		free(file == NULL ? NULL : *ret_staged);
 		free(file);
 		return lancet_fail(err, LANCET_NO_MEMORY, "%s: out of memory", name);
 	}
 	file->number = ++stage->last_number;
 	file->owner = owner;
-	file->mode = mode & 0777;
-	rc = open_file(stage, file, O_RDWR | O_CREAT | O_EXCL, ret_staged, err);
-	if (rc != LANCET_OK) {
-		free(file->name);
-		free(file);
-		return rc;
-	}
+	file->mode = mode & MODE_MASK;
 	file->next = stage->files;
 	stage->files = file;
 	stage->count++;
@@ -216,12 +218,22 @@ int
 stage_create(struct stage *stage, const void *owner, const char *name, mode_t mode,
 	struct staged **ret_staged, struct lancet_error *err)
 {
+	struct staged *staged = NULL;
 	int rc;
 
 	pthread_mutex_lock(&stage->lock);
-	rc = create_file(stage, owner, name, mode, ret_staged, err);
+	rc = create_file(stage, owner, name, mode, &staged, err);
 	pthread_mutex_unlock(&stage->lock);
-	return rc;
+	if (rc != LANCET_OK)
+		return rc;
+	rc = open_file(staged, O_RDWR | O_CREAT | O_EXCL, err);
+	if (rc != LANCET_OK) {
+		(void)stage_unlink(stage, owner, name, staged->file->number, NULL);
+		staged_close(staged);
+		return rc;
+	}
+	*ret_staged = staged;
+	return LANCET_OK;
 }
 
 int
@@ -229,16 +241,25 @@ stage_open(struct stage *stage, uint64_t number, bool to_write, struct staged **
 	struct lancet_error *err)
 {
 	struct stage_file *file;
+	struct staged *staged = NULL;
 	int rc;
 
 	pthread_mutex_lock(&stage->lock);
 	file = by_number(stage, number);
-	if (file == NULL)
-		rc = gone(err);
-	else
-		rc = open_file(stage, file, to_write ? O_RDWR : O_RDONLY, ret_staged, err);
+	if (file != NULL)
+		staged = count_open(stage, file);
 	pthread_mutex_unlock(&stage->lock);
-	return rc;
+	if (file == NULL)
+		return gone(err);
+	if (staged == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "staged file: out of memory");
+	rc = open_file(staged, to_write ? O_RDWR : O_RDONLY, err);
+	if (rc != LANCET_OK) {
+		staged_close(staged);
+		return rc;
+	}
+	*ret_staged = staged;
+	return LANCET_OK;
 }
 
 void
@@ -249,7 +270,8 @@ staged_close(struct staged *staged)
 	if (staged == NULL)
 		return;
 	stage = staged->stage;
-	close(staged->fd);
+	if (staged->fd >= 0)
+		close(staged->fd);
 	pthread_mutex_lock(&stage->lock);
 	staged->file->opens--;
 	drop_unreachable(stage, staged->file);
@@ -379,7 +401,7 @@ stage_change(struct stage *stage, uint64_t number, unsigned changes, const struc
 	if (rc == LANCET_OK && (changes & (STAGE_ATIME | STAGE_MTIME)) != 0)
 		rc = set_times(stage, file, changes, wanted, err);
 	if (rc == LANCET_OK && (changes & STAGE_MODE) != 0)
-		file->mode = wanted->st_mode & 0777;
+		file->mode = wanted->st_mode & MODE_MASK;
 	pthread_mutex_unlock(&stage->lock);
 	return rc;
 }

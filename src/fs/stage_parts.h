@@ -9,7 +9,8 @@
 struct stage_file {
 	uint64_t number;
 	const void *owner;
-	char *name; /* NULL: removed, and still open */
+	char *name;
+	bool removed; /* and still open: the name is another's, or nobody's */
 	mode_t mode;
 	uint64_t size; /* bytes, as counted */
 	unsigned opens;

@@ -6,6 +6,8 @@ EXTRA_DIST += \
 	tests/mount/test_helper.py tests/mount/test_lifecycle.py tests/mount/test_options.py \
 	tests/mount/test_readonly.py tests/mount/test_stat.py tests/mount/test_versions.py
 EXTRA_DIST += tests/mount/test_reuse.py
+EXTRA_DIST += tests/mount/controllib.py tests/mount/test_control.py tests/mount/test_jobs.py \
+	tests/mount/test_stage.py
 
 check-mount: lancefs mount-helpers/mount.lancefs
 	srcdir='$(srcdir)' abs_top_builddir='$(abs_top_builddir)' PYTHON='$(PYTHON)' \

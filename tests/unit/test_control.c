@@ -1,5 +1,5 @@
 /* The protocol of control files: lines, results, who may write, what is cancelled. */
-#include "controlrig.h"
+#include "controlio.h"
 
 START_TEST(a_line_runs_when_its_newline_arrives)
 {
@@ -9,9 +9,9 @@ START_TEST(a_line_runs_when_its_newline_arrives)
 	handle = rig_open("quick");
 	ck_assert_int_eq(rig_write(handle, "ke"), 2);
 	ck_assert_int_eq(rig_write(handle, "y=1 wo"), 6);
-	ck_assert_uint_eq(rig.runs, 0);
+	ck_assert_uint_eq(stub.runs, 0);
 	ck_assert_int_eq(rig_write(handle, "rd\n"), 3);
-	ck_assert_uint_eq(rig.runs, 1);
+	ck_assert_uint_eq(stub.runs, 1);
 	ck_assert(rig_says(handle, "\"words\": 2"));
 	ck_assert_int_eq(rig_write(handle, ""), 0);
 	control_close(handle);
@@ -26,12 +26,12 @@ START_TEST(a_write_takes_its_first_line_only)
 	rig_begin();
 	handle = rig_open("quick");
 	ck_assert_int_eq(rig_write(handle, "a\nb\nc"), 2);
-	ck_assert_uint_eq(rig.runs, 1);
+	ck_assert_uint_eq(stub.runs, 1);
 	ck_assert_int_eq(rig_write(handle, "b\nc"), 2);
 	ck_assert_int_eq(rig_write(handle, "c"), 1);
-	ck_assert_uint_eq(rig.runs, 2);
+	ck_assert_uint_eq(stub.runs, 2);
 	control_close(handle);
-	ck_assert_uint_eq(rig.runs, 2);
+	ck_assert_uint_eq(stub.runs, 2);
 	ck_assert(rig_reported("ctl/quick\tunfinished\t"));
 	ck_assert(rig_reported("1 bytes without a newline"));
 	rig_end();
@@ -68,7 +68,7 @@ START_TEST(lines_have_a_length)
 	rig_answered(&request);
 	ck_assert_int_eq(request.os_errno != 0 ? -request.os_errno : (int)request.taken,
 		lengths[_i].want_second);
-	ck_assert_uint_eq(rig.runs, lengths[_i].want_second > 0);
+	ck_assert_uint_eq(stub.runs, lengths[_i].want_second > 0);
 	/* what comes behind is a line again */
 	ck_assert_int_eq(rig_write(handle, "a\n"), 2);
 	control_close(handle);
@@ -129,7 +129,7 @@ START_TEST(a_nul_is_no_part_of_a_line)
 	rig_send(handle, &request, 1234, slice_of("a\0b\n", 4));
 	rig_answered(&request);
 	ck_assert_int_eq(request.os_errno, EINVAL);
-	ck_assert_uint_eq(rig.runs, 0);
+	ck_assert_uint_eq(stub.runs, 0);
 	control_close(handle);
 	rig_end();
 }
@@ -174,8 +174,8 @@ START_TEST(only_the_owner_and_root_may_write)
 	handle = rig_open("slow");
 	rig_send(handle, &request, 4321, slice_text("run\n"));
 	ck_assert_int_eq(request.os_errno, EACCES);
-	ck_assert_uint_eq(rig.runs, 0);
-	rig.hold = true;
+	ck_assert_uint_eq(stub.runs, 0);
+	stub.hold = true;
 	rig_send(handle, &slow, 0, slice_text("run\n"));
 	/* nor does it change anything for those who may */
 	rig_send(handle, &request, 4321, slice_text("run\n"));
@@ -183,11 +183,11 @@ START_TEST(only_the_owner_and_root_may_write)
 	rig_send(handle, &request, 1234, slice_text("run\n"));
 	ck_assert_int_eq(request.os_errno, EBUSY);
 	ck_assert(!slow.answered);
-	rig.hold = false;
+	stub.hold = false;
 	rig_answered(&slow);
 	ck_assert_int_eq(slow.os_errno, 0);
 	ck_assert(rig_says(handle, "\"version\": \"7\""));
-	ck_assert_uint_eq(rig.runs, 1);
+	ck_assert_uint_eq(stub.runs, 1);
 	control_close(handle);
 	rig_end();
 }
@@ -199,7 +199,7 @@ START_TEST(a_parked_write_holds_nobody_up)
 	struct request slow, queued;
 
 	rig_begin();
-	rig.hold = true;
+	stub.hold = true;
 	first = rig_open("slow");
 	second = rig_open("slow");
 	quick = rig_open("quick");
@@ -208,7 +208,7 @@ START_TEST(a_parked_write_holds_nobody_up)
 	ck_assert_int_eq(rig_write(quick, "a\n"), 2);
 	ck_assert(!slow.answered && !queued.answered);
 	ck_assert_ptr_nonnull(slow.caller);
-	rig.hold = false;
+	stub.hold = false;
 	rig_answered(&slow);
 	rig_answered(&queued);
 	ck_assert_uint_eq(slow.taken, 4);
@@ -226,7 +226,7 @@ START_TEST(a_signal_cancels_what_runs_and_what_waits)
 	struct request running, queued;
 
 	rig_begin();
-	rig.hold = true;
+	stub.hold = true;
 	first = rig_open("slow");
 	second = rig_open("slow");
 	rig_send(first, &running, 1234, slice_text("run\n"));
@@ -238,7 +238,7 @@ START_TEST(a_signal_cancels_what_runs_and_what_waits)
 	caller_interrupted(running.caller);
 	rig_answered(&running);
 	ck_assert_int_eq(running.os_errno, ECANCELED);
-	ck_assert_uint_eq(rig.runs, 1);
+	ck_assert_uint_eq(stub.runs, 1);
 	ck_assert(rig_says(first, "cancelled in the middle"));
 	ck_assert(rig_says(second, "before its turn"));
 	control_close(first);
@@ -253,7 +253,7 @@ START_TEST(waiting_gives_the_end_of_a_job)
 	struct request waits, leaves;
 
 	rig_begin();
-	rig.hold = true;
+	stub.hold = true;
 	slow = rig_open("slow");
 	wait = rig_open("wait");
 	gone = rig_open("wait");
@@ -272,7 +272,7 @@ START_TEST(waiting_gives_the_end_of_a_job)
 	ck_assert(rig_says(wait, "\"state\": \"cancelled\""));
 	ck_assert_int_eq(rig_write(cancel, "job=1\n"), -EINVAL);
 	/* after the end, at once */
-	rig.hold = false;
+	stub.hold = false;
 	ck_assert_int_eq(rig_write(slow, "async=true\n"), 11);
 	ck_assert_int_eq(rig_write(wait, "job=2\n"), 6);
 	ck_assert(rig_says(wait, "\"version\": \"7\""));
@@ -290,7 +290,7 @@ START_TEST(the_end_is_told_to_who_waits)
 	struct request running, queued;
 
 	rig_begin();
-	rig.hold = true;
+	stub.hold = true;
 	first = rig_open("slow");
 	second = rig_open("slow");
 	late = rig_open("quick");
@@ -301,7 +301,7 @@ START_TEST(the_end_is_told_to_who_waits)
 	ck_assert_int_eq(queued.os_errno, ECANCELED);
 	ck_assert_int_eq(rig_write(late, "a\n"), -EBUSY);
 	ck_assert(!running.answered);
-	rig.hold = false;
+	stub.hold = false;
 	rig_answered(&running);
 	ck_assert_int_eq(running.os_errno, 0);
 	control_close(first);
@@ -341,9 +341,9 @@ START_TEST(a_payload_goes_when_it_was_used)
 	stage("broken", "bad");
 	handle = rig_open("eat");
 	ck_assert_int_eq(rig_write(handle, "file=rows\n"), 10);
-	ck_assert_str_eq(rig.seen, "content");
+	ck_assert_str_eq(stub.seen, "content");
 	ck_assert(!is_staged("rows"));
-	memset(rig.seen, 0, sizeof(rig.seen));
+	memset(stub.seen, 0, sizeof(stub.seen));
 	ck_assert_int_eq(rig_write(handle, "file=broken\n"), -EUCLEAN);
 	ck_assert(is_staged("broken"));
 	control_close(handle);

@@ -90,7 +90,7 @@ START_TEST(nothing_is_made_before_it_is_needed)
 	ck_assert_uint_eq(count_entries(), 1);
 	ck_assert_int_eq(stage_stat(stage, find("a"), &st, NULL), LANCET_OK);
 	ck_assert_int_eq(st.st_size, 4);
-	ck_assert_uint_eq(st.st_mode, S_IFREG | 0644);
+	ck_assert_uint_eq(st.st_mode, S_IFREG | 0600);
 	finish();
 }
 END_TEST
@@ -144,7 +144,7 @@ START_TEST(an_open_file_outlives_its_name)
 	struct staged *staged;
 	struct stat st;
 	uint64_t number;
-	char text[8] = "";
+	char text[8] = "", name[256];
 
 	begin(10);
 	staged = create("a");
@@ -152,10 +152,14 @@ START_TEST(an_open_file_outlives_its_name)
 	ck_assert_int_eq(stage_unlink(stage, owner, "a", 0, NULL), LANCET_OK);
 	ck_assert_int_eq(staged_write(staged, 0, "text", 4, NULL), LANCET_OK);
 	ck_assert_int_eq(stage_stat(stage, number, &st, NULL), LANCET_OK);
+	ck_assert(stage_name(stage, number, name));
+	ck_assert_str_eq(name, "a");
+	ck_assert_uint_eq(find("a"), 0);
 	ck_assert_int_eq(pread(staged_fd(staged), text, sizeof(text), 0), 4);
 	ck_assert_int_eq(staged_write(staged, 4, "1234567", 7, NULL), LANCET_IO); /* it counts */
 	staged_close(staged);
 	ck_assert_int_eq(stage_stat(stage, number, &st, NULL), LANCET_CLEANED);
+	ck_assert(!stage_name(stage, number, name));
 	put("b", "1234567890");
 	finish();
 }
