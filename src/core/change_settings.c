@@ -16,6 +16,7 @@
 
 #define KEY_MAX   ((size_t)4096) /* bytes */
 #define VALUE_MAX ((size_t)1 << 20)
+#define COUNT_MAX ((size_t)4096) /* keys in one change */
 
 typedef Lance__Table__Transaction__UpdateMap update_map;
 typedef Lance__Table__Transaction__UpdateMapEntry update_entry;
@@ -163,6 +164,9 @@ lancet_change_settings(lancet_version *read, const struct lancet_set *settings, 
 
 	if (count == 0)
 		return lancet_fail(err, LANCET_INVALID, "no key to set or unset");
+	if (count > COUNT_MAX)
+		return lancet_fail(err, LANCET_LIMIT, "%zu keys to set or unset, at most %zu",
+			count, COUNT_MAX);
 	TRY(change_new(read, &change, err));
 	return change_built(change, build(change, settings, count, err), ret_change);
 }

@@ -84,9 +84,11 @@ sound_index_files(const struct sound *sound, struct slice uuid, bool has_base, u
 	return LANCET_OK;
 }
 
+/* Whether the version that was read names the same row map, of the same size. */
 static bool
-has_map(lancet_version *version, struct lancet_bytes map_id)
+has_map(lancet_version *version, const struct lancet_transition *wanted)
 {
+	struct slice id = slice_of(wanted->map_id.data, wanted->map_id.size);
 	lancet_reuse *reuse;
 
 	if (lancet_version_reuse(version, &reuse, NULL) != LANCET_OK)
@@ -95,8 +97,10 @@ has_map(lancet_version *version, struct lancet_bytes map_id)
 		const struct lancet_transition *known = &reuse->transitions[i].info;
 
 		if (known->mapping == LANCET_STABLE_PARTITION &&
-			slice_equal(slice_of(known->map_id.data, known->map_id.size),
-				slice_of(map_id.data, map_id.size)))
+			slice_equal(slice_of(known->map_id.data, known->map_id.size), id) &&
+			known->map_bytes == wanted->map_bytes &&
+			known->has_base == wanted->has_base &&
+			(!known->has_base || known->base_id == wanted->base_id))
 			return true;
 	}
 	return false;
@@ -133,7 +137,7 @@ check_history(const struct sound *sound, const struct lancet_reuse *reuse)
 			return lancet_fail(
 				sound->err, LANCET_CORRUPT, "%s", transition->fault_text);
 		if (transition->mapping == LANCET_STABLE_PARTITION &&
-			!has_map(sound->read, transition->map_id))
+			!has_map(sound->read, transition))
 			TRY(check_map(sound, transition));
 	}
 	return LANCET_OK;

@@ -1,12 +1,13 @@
 /* Transactions through their JSON and back.
  *
  *     transactionjson FILE...
+ *     transactionjson show FILE
  *
  * Each file is an encoded Transaction. It is decoded, shown as transaction.json, read from that,
  * and encoded: what comes out must be the same bytes as the message decoded and encoded, its maps
  * in order. A line on standard output says of each file "same", "ordered" (the same once its maps
  * are in order), "unknown" (an operation that can't be read back) or what is wrong; the exit status
- * is 1 when something is.
+ * is 1 when something is. With `show` the text of one file is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,11 +123,33 @@ check(const lancet_transaction *transaction, const char **ret_verdict, struct la
 	return rc;
 }
 
+static int
+show(const char *path)
+{
+	lancet_transaction *transaction = NULL;
+	struct lancet_error err = { 0 };
+	struct buf text = { 0 };
+	const struct lancet_output out = { append, &text };
+	int rc = load(path, &transaction, &err);
+
+	if (rc == LANCET_OK)
+		rc = lancet_transaction_json(transaction, &out, &err);
+	if (rc == LANCET_OK)
+		(void)fwrite(text.data, 1, text.size, stdout);
+	else
+		(void)fprintf(stderr, "%s: %s\n", path, err.text);
+	lancet_transaction_free(transaction);
+	buf_release(&text);
+	return rc == LANCET_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int
 main(int argc, char **argv)
 {
 	bool good = true;
 
+	if (argc == 3 && strcmp(argv[1], "show") == 0)
+		return show(argv[2]);
 	for (int i = 1; i < argc; i++) {
 		lancet_transaction *transaction = NULL;
 		const char *verdict = "";

@@ -17,6 +17,7 @@ from lance.fragment import write_fragments
 import archives
 import changes
 import commits
+import generate
 import peer
 import programs
 from liblancet import Error
@@ -255,6 +256,31 @@ def test_index_files_are_there_and_of_their_size():
         assert change  # the directory holds something
     entry["uuid"] = "00000000-0000-4000-8000-000000000001"
     refused("NOT_FOUND", "_indices/00000000-0000-4000-8000-000000000001", changes.from_json, path,
+            document)
+
+
+def test_row_maps_of_a_history_are_there_and_sound():
+    """The history that a transaction of the corpus drops, as an entry that is to be published."""
+    case = next(c for c in commits.cases().values() if c["ours"]["key"] == "fri_drop")
+    path = commits.stage(case["layers"])
+    done = subprocess.run([programs.program("tests/helpers/transactionjson"), "show",
+                           commits.home() / case["txn"]], timeout=60, capture_output=True,
+                          check=True)
+    document = json.loads(done.stdout)
+    document["body"] = {"new_indices": document["body"]["removed_indices"]}
+    with changes.from_json(path, document) as change:
+        assert change
+    details = document["body"]["new_indices"][0]["index_details"]
+    del details["value"]  # what is decoded counts then
+    with changes.from_json(path, document) as change:
+        assert change
+    partition = next(t["stable_partition"] for t in details["decoded"]["inline"]["transitions"]
+                     if "stable_partition" in t)
+    partition["map_size_bytes"] += 1
+    refused("CORRUPT", "stable_partition.lance", changes.from_json, path, document)
+    partition["map_size_bytes"] -= 1
+    partition["map_id"] = "00000000-0000-4000-8000-000000000001"
+    refused("NOT_FOUND", "_fri/00000000-0000-4000-8000-000000000001", changes.from_json, path,
             document)
 
 
@@ -506,6 +532,59 @@ def test_a_file_in_the_same_order_lists_the_same_columns(version):
     files = [f.data_files()[0] for f in peer.opened(path).get_fragments()]
     assert files[2].fields == files[0].fields
     assert files[2].column_indices == files[0].column_indices
+
+
+@pytest.mark.parametrize("version", generate.VERSIONS)
+@pytest.mark.parametrize("seed", range(8))
+def test_generated_files_are_appended(version, seed):
+    """The same rows twice: as pylance wrote them, and as we took them."""
+    table = generate.table(version, 9000 + seed)
+    path = make(table, data_storage_version=version, max_rows_per_file=1 << 20)
+    with changes.append_file(path, 1, write_file(table, version)) as change:
+        assert change.rows == len(table)
+        if not change:
+            return
+        change.commit()
+    ds = peer.opened(path)
+    first, second = [f.to_table().to_pylist() for f in ds.get_fragments()]
+    assert repr(second) == repr(first)
+    files = [f.data_files()[0] for f in ds.get_fragments()]
+    assert (files[1].fields, files[1].column_indices) == (files[0].fields, files[0].column_indices)
+    ds.validate()
+
+
+def own_file(ident):
+    """A copy of a stored dataset, its newest version, and the first data file of that."""
+    path = fresh()
+    shutil.copytree(archives.dataset(ident).path, path)
+    ds = peer.opened(path)
+    return path, ds, path / "data" / ds.get_fragments()[0].data_files()[0].path
+
+
+@pytest.mark.parametrize("name", ("blob_v1_2_0", "blob_v1_2_1"))
+def test_blobs_inside_of_a_file_are_appended(name):
+    path, ds, file = own_file(f"fixtures/{name}")
+    before, (column, *_) = ds.count_rows(), peer.blob_columns(ds)
+    with changes.append_file(path, ds.version, file) as change:
+        change.commit()
+        added = change.rows
+    ds = peer.opened(path)
+    assert ds.count_rows() == before + added
+    fragments = ds.get_fragments()
+    offsets = [a & 0xffffffff for a in fragments[0].scanner(
+        columns=[], with_row_address=True).to_table()["_rowaddr"].to_pylist()]
+
+    def blobs(fragment):
+        found = ds.take_blobs(column, addresses=[(fragment << 32) + o for o in offsets])
+        return [b and b.readall() for b in found]
+    assert blobs(fragments[-1].fragment_id) == blobs(fragments[0].fragment_id)
+    assert any(blobs(0))
+
+
+def test_blobs_beside_a_file_are_refused():
+    path, ds, file = own_file("fixtures/blob_v2")
+    refused("UNSUPPORTED", "a blob that has files of its own", changes.append_file, path,
+            ds.version, file)
 
 
 def test_a_nullable_column_may_be_missing():
