@@ -123,3 +123,19 @@ draft_map_change(struct draft *draft, struct Lance__File__StringEntry ***list, s
 	*count = kept;
 	return LANCET_OK;
 }
+
+int
+draft_map_put(struct draft *draft, StringEntry ***list, size_t *count, StringEntry *const *entries,
+	size_t entry_count, bool replace, struct lancet_error *err)
+{
+	struct map_change *changes = draft_alloc(draft, (entry_count + 1) * sizeof(*changes));
+
+	if (changes == NULL)
+		return draft_no_memory(err);
+	for (size_t i = 0; i < entry_count; i++)
+		changes[i] = (struct map_change){
+			.key = slice_of(entries[i]->key.data, entries[i]->key.len),
+			.value = slice_of(entries[i]->value.data, entries[i]->value.len),
+		};
+	return draft_map_change(draft, list, count, changes, entry_count, replace, err);
+}

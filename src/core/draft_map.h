@@ -18,5 +18,9 @@ struct map_change {
 int draft_map_change(struct draft *draft, struct Lance__File__StringEntry ***list, size_t *count,
 	const struct map_change *changes, size_t change_count, bool replace,
 	struct lancet_error *err);
+/* The same with all entries of a message. */
+int draft_map_put(struct draft *draft, struct Lance__File__StringEntry ***list, size_t *count,
+	struct Lance__File__StringEntry *const *entries, size_t entry_count, bool replace,
+	struct lancet_error *err);
 
 #endif

@@ -7,6 +7,8 @@
 #include "store.h"
 #include "util/macros.h"
 
+#define FIELD_TOMBSTONE (-2)
+
 typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__DataFile DataFile;
 typedef Lance__Table__DeletionFile DeletionFile;
@@ -95,6 +97,17 @@ checks_place(const struct draft *draft, uint64_t id, size_t *ret_place, struct l
 	return LANCET_OK;
 }
 
+/* What every reader must make of it. */
+static int
+check_vector(const struct draft *draft, const DeletionFile *deletion, struct lancet_error *err)
+{
+	if (deletion->file_type != LANCE__TABLE__DELETION_FILE__DELETION_FILE_TYPE__ARROW_ARRAY &&
+		deletion->file_type != LANCE__TABLE__DELETION_FILE__DELETION_FILE_TYPE__BITMAP)
+		return lancet_fail(err, LANCET_UNSUPPORTED, "deletion file of type %d",
+			(int)deletion->file_type);
+	return check_base(draft, (int)deletion->base_id_presence_case, deletion->base_id, err);
+}
+
 static int
 check_new(const struct draft *draft, const Fragment *fragment, const struct numbers *field_ids,
 	struct lancet_error *err)
@@ -116,7 +129,7 @@ check_new(const struct draft *draft, const Fragment *fragment, const struct numb
 		return LANCET_OK;
 	if (deletion->num_deleted_rows == fragment->physical_rows)
 		return lancet_fail(err, LANCET_INVALID, "no row of a new fragment is left");
-	return check_base(draft, (int)deletion->base_id_presence_case, deletion->base_id, err);
+	return check_vector(draft, deletion, err);
 }
 
 int
@@ -128,11 +141,29 @@ checks_new(const struct draft *draft, const Fragment *fragment, const struct num
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "new fragment %" PRIu64, fragment->id);
 }
 
+/* The same file, but that some of its columns may count no more. */
+static bool
+is_left_of(const DataFile *file, const DataFile *before)
+{
+	if (!bytes_same(file->path, before->path) || file->n_fields != before->n_fields ||
+		!numbers_same(file->column_indices, file->n_column_indices, before->column_indices,
+			before->n_column_indices) ||
+		file->file_major_version != before->file_major_version ||
+		file->file_minor_version != before->file_minor_version ||
+		!base_same((int)file->base_id_presence_case, file->base_id,
+			(int)before->base_id_presence_case, before->base_id))
+		return false;
+	for (size_t i = 0; i < file->n_fields; i++)
+		if (file->fields[i] != before->fields[i] && file->fields[i] != FIELD_TOMBSTONE)
+			return false;
+	return true;
+}
+
 static bool
 has_file(const Fragment *fragment, const DataFile *file)
 {
 	for (size_t i = 0; i < fragment->n_files; i++)
-		if (bytes_same(fragment->files[i]->path, file->path))
+		if (is_left_of(file, fragment->files[i]))
 			return true;
 	return false;
 }
@@ -162,30 +193,47 @@ vector_same(const DeletionFile *one, const DeletionFile *other)
 		       (int)other->base_id_presence_case, other->base_id);
 }
 
+/* `rows` 0: nobody has counted them. */
+static int
+check_count(const DeletionFile *wanted, const DeletionFile *there, uint64_t rows,
+	struct lancet_error *err)
+{
+	uint64_t before = there == NULL ? 0 : there->num_deleted_rows;
+
+	if (wanted->num_deleted_rows == 0)
+		return lancet_fail(
+			err, LANCET_INVALID, "the deletion file does not say how many it deletes");
+	if (rows != 0 && wanted->num_deleted_rows > rows)
+		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu64 " of %" PRIu64 " rows deleted",
+			wanted->num_deleted_rows, rows);
+	if (wanted->num_deleted_rows < before)
+		return lancet_fail(err, LANCET_INVALID, "rows that are deleted would come back");
+	if (before != 0 && wanted->num_deleted_rows != before && vector_same(wanted, there))
+		return lancet_fail(err, LANCET_CORRUPT,
+			"one deletion file of %" PRIu64 " and of %" PRIu64 " rows", before,
+			wanted->num_deleted_rows);
+	return LANCET_OK;
+}
+
 int
-checks_deletion(
-	const Fragment *image, const Fragment *current, bool *ret_whole, struct lancet_error *err)
+checks_deletion(const struct draft *draft, const Fragment *image, const Fragment *current,
+	bool *ret_whole, struct lancet_error *err)
 {
 	const DeletionFile *wanted = image->deletion_file;
 	const DeletionFile *there = current->deletion_file;
-	uint64_t rows = current->physical_rows;
+	int rc = LANCET_OK;
 
 	*ret_whole = false;
 	if (wanted == NULL && there == NULL)
 		return LANCET_OK;
-	if (wanted != NULL && there != NULL && vector_same(wanted, there))
-		return LANCET_OK;
-	if (wanted == NULL || (there != NULL && wanted->num_deleted_rows < there->num_deleted_rows))
-		return lancet_fail(err, LANCET_INVALID,
-			"fragment %" PRIu64 ": rows that are deleted would come back", image->id);
-	if (wanted->num_deleted_rows == 0)
-		return lancet_fail(err, LANCET_INVALID,
-			"fragment %" PRIu64 ": the deletion file does not say how many it deletes",
-			image->id);
-	if (rows != 0 && wanted->num_deleted_rows > rows)
-		return lancet_fail(err, LANCET_CORRUPT,
-			"fragment %" PRIu64 ": %" PRIu64 " of %" PRIu64 " rows deleted", image->id,
-			wanted->num_deleted_rows, rows);
-	*ret_whole = wanted->num_deleted_rows == rows;
+	if (wanted == NULL)
+		rc = lancet_fail(err, LANCET_INVALID, "rows that are deleted would come back");
+	if (rc == LANCET_OK)
+		rc = check_vector(draft, wanted, err);
+	if (rc == LANCET_OK)
+		rc = check_count(wanted, there, current->physical_rows, err);
+	if (rc != LANCET_OK)
+		return lancet_wrap(err, rc, "fragment %" PRIu64, image->id);
+	*ret_whole = wanted->num_deleted_rows == current->physical_rows;
 	return LANCET_OK;
 }

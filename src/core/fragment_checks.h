@@ -40,7 +40,7 @@ int checks_image(const struct draft *draft, const struct Lance__Table__DataFragm
 	struct lancet_error *err);
 /* The image's deletion file may take the place of that of `current`: no row comes back. *ret_whole
  * says that none is left. */
-int checks_deletion(const struct Lance__Table__DataFragment *image,
+int checks_deletion(const struct draft *draft, const struct Lance__Table__DataFragment *image,
 	const struct Lance__Table__DataFragment *current, bool *ret_whole,
 	struct lancet_error *err);
 

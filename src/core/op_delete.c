@@ -25,7 +25,7 @@ check_updated(struct draft *draft, const Fragment *image, struct lancet_error *e
 		rc = lancet_fail(
 			err, LANCET_INVALID, "fragment %" PRIu64 ": no deletion file", image->id);
 	if (rc == LANCET_OK)
-		rc = checks_deletion(image, current, &whole, err);
+		rc = checks_deletion(draft, image, current, &whole, err);
 	arena_release(&arena);
 	return rc;
 }
@@ -53,7 +53,7 @@ apply_updated(struct draft *draft, const Fragment *image, struct lancet_error *e
 
 	TRY(checks_place(draft, image->id, &place, err));
 	TRY(draft_edit(draft, place, &current, err));
-	TRY(checks_deletion(image, current, &whole, err));
+	TRY(checks_deletion(draft, image, current, &whole, err));
 	if (whole)
 		draft_remove(draft, place);
 	else

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "draft_lineage.h"
+#include "draft_map.h"
 #include "draft_prune.h"
 #include "draft_schema.h"
 #include "fragment_checks.h"
@@ -75,7 +76,7 @@ check_image(struct draft *draft, size_t place, const Fragment *image, const stru
 	if (rc == LANCET_OK)
 		rc = checks_image(draft, image, current, ids, err);
 	if (rc == LANCET_OK)
-		rc = checks_deletion(image, current, &whole, err);
+		rc = checks_deletion(draft, image, current, &whole, err);
 	arena_release(&arena);
 	return rc;
 }
@@ -109,7 +110,7 @@ apply_image(struct draft *draft, size_t place, const Fragment *image,
 
 	TRY(draft_edit(draft, place, &current, err));
 	TRY(changes_note(changes, draft, current, image, err));
-	TRY(checks_deletion(image, current, &whole, err));
+	TRY(checks_deletion(draft, image, current, &whole, err));
 	if (!files_same(current, image))
 		TRY(lineage_stamp(draft, current, err));
 	current->files = image->files;
@@ -150,10 +151,9 @@ set_schema(struct draft *draft, const Merge *message, struct lancet_error *err)
 	fields_raise_mark(draft);
 	if (message->n_schema_metadata == 0)
 		return LANCET_OK;
-	head->schema_metadata = message->schema_metadata;
-	head->n_schema_metadata = message->n_schema_metadata;
 	draft->changed |= DRAFT_SCHEMA_METADATA;
-	return LANCET_OK;
+	return draft_map_put(draft, &head->schema_metadata, &head->n_schema_metadata,
+		message->schema_metadata, message->n_schema_metadata, true, err);
 }
 
 int

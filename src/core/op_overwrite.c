@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "draft_lineage.h"
+#include "draft_map.h"
 #include "draft_schema.h"
 #include "fragment_checks.h"
 #include "lance/transaction.pb-c.h"
@@ -70,43 +71,19 @@ add_all(struct draft *draft, const Overwrite *message, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-static bool
-key_same(const Lance__File__StringEntry *one, const Lance__File__StringEntry *other)
-{
-	return slice_equal(
-		slice_of(one->key.data, one->key.len), slice_of(other->key.data, other->key.len));
-}
-
-static void
-upsert(Lance__Table__Manifest *head, Lance__File__StringEntry *entry)
-{
-	for (size_t i = 0; i < head->n_config; i++)
-		if (key_same(head->config[i], entry)) {
-			head->config[i] = entry;
-			return;
-		}
-	head->config[head->n_config++] = entry;
-}
-
 static int
-upsert_config(struct draft *draft, const Overwrite *message, struct lancet_error *err)
+set_maps(struct draft *draft, const Overwrite *message, struct lancet_error *err)
 {
 	Lance__Table__Manifest *head = draft->head;
-	size_t count = head->n_config + message->n_config_upsert_values;
-	Lance__File__StringEntry **entries;
 
+	TRY(draft_map_put(draft, &head->schema_metadata, &head->n_schema_metadata,
+		message->schema_metadata, message->n_schema_metadata, true, err));
+	draft->changed |= DRAFT_SCHEMA_METADATA;
 	if (message->n_config_upsert_values == 0)
 		return LANCET_OK;
-	entries = draft_alloc(draft, count * sizeof(*entries));
-	if (entries == NULL)
-		return draft_no_memory(err);
-	if (head->n_config > 0)
-		memcpy(entries, head->config, head->n_config * sizeof(*entries));
-	head->config = entries;
-	for (size_t i = 0; i < message->n_config_upsert_values; i++)
-		upsert(head, message->config_upsert_values[i]);
 	draft->changed |= DRAFT_CONFIG;
-	return LANCET_OK;
+	return draft_map_put(draft, &head->config, &head->n_config, message->config_upsert_values,
+		message->n_config_upsert_values, false, err);
 }
 
 int
@@ -119,14 +96,11 @@ op_overwrite_apply(struct draft *draft, struct lancet_error *err)
 	remove_all(draft);
 	TRY(add_all(draft, message, err));
 	TRY(draft_schema_set(draft, message->schema, message->n_schema, err));
-	head->schema_metadata = message->schema_metadata;
-	head->n_schema_metadata = message->n_schema_metadata;
-	draft->changed |= DRAFT_SCHEMA_METADATA;
 	fields_raise_mark(draft);
 	if (message->n_initial_bases > 0) {
 		head->base_paths = message->initial_bases;
 		head->n_base_paths = message->n_initial_bases;
 		draft->changed |= DRAFT_BASE_PATHS;
 	}
-	return upsert_config(draft, message, err);
+	return set_maps(draft, message, err);
 }

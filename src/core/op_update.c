@@ -17,18 +17,42 @@
 
 typedef Lance__Table__DataFragment Fragment;
 
-static bool
-is_removed(const Update *message, uint64_t id)
+/* Fragments that rows were taken from, and those that changed in place. */
+static int
+fill_lists(struct draft *draft, struct update_lists *lists, struct lancet_error *err)
 {
+	const Update *message = draft->message->update;
+	struct arena *arena = &draft->arena;
+	size_t sources = message->n_removed_fragment_ids + message->n_updated_fragments;
+
+	*lists = (struct update_lists){
+		.in_place = message->update_mode ==
+			    LANCE__TABLE__TRANSACTION__UPDATE_MODE__REWRITE_COLUMNS
+	};
+	if (!numbers_reserve(&lists->sources, sources, arena) ||
+		!numbers_reserve(&lists->updated, message->n_updated_fragments, arena) ||
+		!numbers_reserve(&lists->modified, message->n_fields_modified, arena) ||
+		!numbers_reserve(&lists->whole, message->n_new_fragments, arena))
+		return draft_no_memory(err);
 	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
-		if (message->removed_fragment_ids[i] == id)
-			return true;
-	return false;
+		numbers_put(&lists->sources, message->removed_fragment_ids[i]);
+	for (size_t i = 0; i < message->n_updated_fragments; i++) {
+		numbers_put(&lists->sources, message->updated_fragments[i]->id);
+		numbers_put(&lists->updated, message->updated_fragments[i]->id);
+	}
+	for (size_t i = 0; i < message->n_fields_modified; i++)
+		numbers_put(&lists->modified, message->fields_modified[i]);
+	numbers_sort(&lists->sources);
+	numbers_sort(&lists->updated);
+	numbers_sort(&lists->modified);
+	if (lists->sources.count < sources)
+		return lancet_fail(err, LANCET_CORRUPT, "a fragment is listed twice");
+	return LANCET_OK;
 }
 
 static int
-check_image(struct draft *draft, const Update *message, const Fragment *image,
-	const struct numbers *field_ids, struct lancet_error *err)
+check_image(struct draft *draft, const Fragment *image, const struct numbers *field_ids,
+	struct lancet_error *err)
 {
 	struct arena arena = { 0 };
 	const Fragment *current = NULL;
@@ -37,14 +61,11 @@ check_image(struct draft *draft, const Update *message, const Fragment *image,
 	int rc;
 
 	TRY(checks_place(draft, image->id, &place, err));
-	if (is_removed(message, image->id))
-		return lancet_fail(err, LANCET_CORRUPT,
-			"fragment %" PRIu64 " is removed and updated", image->id);
 	rc = draft_look(draft, place, &arena, &current, err);
 	if (rc == LANCET_OK)
 		rc = checks_image(draft, image, current, field_ids, err);
 	if (rc == LANCET_OK)
-		rc = checks_deletion(image, current, &whole, err);
+		rc = checks_deletion(draft, image, current, &whole, err);
 	arena_release(&arena);
 	return rc;
 }
@@ -53,17 +74,19 @@ int
 op_update_check(struct draft *draft, struct lancet_error *err)
 {
 	const Update *message = draft->message->update;
+	struct update_lists lists;
 	struct numbers field_ids;
 	size_t place;
 
+	TRY(fill_lists(draft, &lists, err));
 	TRY(checks_fields(draft, NULL, 0, &field_ids, err));
 	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
 		TRY(checks_place(draft, message->removed_fragment_ids[i], &place, err));
 	for (size_t i = 0; i < message->n_updated_fragments; i++)
-		TRY(check_image(draft, message, message->updated_fragments[i], &field_ids, err));
+		TRY(check_image(draft, message->updated_fragments[i], &field_ids, err));
 	for (size_t i = 0; i < message->n_new_fragments; i++)
 		TRY(checks_new(draft, message->new_fragments[i], &field_ids, err));
-	return update_check_offsets(draft, err);
+	return update_check_offsets(draft, &lists, err);
 }
 
 /* The overlays' values of columns that were written anew are older than the columns. */
@@ -98,7 +121,7 @@ apply_image(struct draft *draft, const Fragment *image, const struct update_list
 
 	TRY(checks_place(draft, image->id, &place, err));
 	TRY(draft_edit(draft, place, &current, err));
-	TRY(checks_deletion(image, current, &whole, err));
+	TRY(checks_deletion(draft, image, current, &whole, err));
 	current->files = image->files;
 	current->n_files = image->n_files;
 	current->deletion_file = image->deletion_file;
@@ -111,37 +134,6 @@ apply_image(struct draft *draft, const Fragment *image, const struct update_list
 	return LANCET_OK;
 }
 
-/* Fragments that rows were taken from, and those that changed in place. */
-static int
-fill_lists(struct draft *draft, struct update_lists *lists, struct lancet_error *err)
-{
-	const Update *message = draft->message->update;
-	struct arena *arena = &draft->arena;
-	size_t sources = message->n_removed_fragment_ids + message->n_updated_fragments;
-
-	*lists = (struct update_lists){
-		.in_place = message->update_mode ==
-			    LANCE__TABLE__TRANSACTION__UPDATE_MODE__REWRITE_COLUMNS
-	};
-	if (!numbers_reserve(&lists->sources, sources, arena) ||
-		!numbers_reserve(&lists->updated, message->n_updated_fragments, arena) ||
-		!numbers_reserve(&lists->modified, message->n_fields_modified, arena) ||
-		!numbers_reserve(&lists->whole, message->n_new_fragments, arena))
-		return draft_no_memory(err);
-	for (size_t i = 0; i < message->n_removed_fragment_ids; i++)
-		numbers_put(&lists->sources, message->removed_fragment_ids[i]);
-	for (size_t i = 0; i < message->n_updated_fragments; i++) {
-		numbers_put(&lists->sources, message->updated_fragments[i]->id);
-		numbers_put(&lists->updated, message->updated_fragments[i]->id);
-	}
-	for (size_t i = 0; i < message->n_fields_modified; i++)
-		numbers_put(&lists->modified, message->fields_modified[i]);
-	numbers_sort(&lists->sources);
-	numbers_sort(&lists->updated);
-	numbers_sort(&lists->modified);
-	return LANCET_OK;
-}
-
 static int
 apply_old(struct draft *draft, const struct update_lists *lists, struct lancet_error *err)
 {
@@ -150,7 +142,7 @@ apply_old(struct draft *draft, const struct update_lists *lists, struct lancet_e
 
 	for (size_t i = 0; i < message->n_updated_fragments; i++)
 		TRY(apply_image(draft, message->updated_fragments[i], lists, err));
-	TRY(update_stamp_offsets(draft, err));
+	TRY(update_stamp_offsets(draft, lists, err));
 	for (size_t i = 0; i < message->n_removed_fragment_ids; i++) {
 		TRY(checks_place(draft, message->removed_fragment_ids[i], &place, err));
 		draft_remove(draft, place);

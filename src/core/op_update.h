@@ -27,8 +27,10 @@ struct update_lists {
 
 /* Rows whose columns were written anew, by fragment (update_offsets.c). CORRUPT: damaged sets, or
  * rows beyond the end; INVALID: of a fragment that is not updated. */
-int update_check_offsets(struct draft *draft, struct lancet_error *err);
-int update_stamp_offsets(struct draft *draft, struct lancet_error *err);
+int update_check_offsets(
+	struct draft *draft, const struct update_lists *lists, struct lancet_error *err);
+int update_stamp_offsets(
+	struct draft *draft, const struct update_lists *lists, struct lancet_error *err);
 
 /* Where rows keep their ids, an index that holds ids and knew the rows knows them still, unless
  * what it is on has changed: the new fragments join its coverage (update_cover.c). The overlays are

@@ -6,13 +6,14 @@
 #include "draft_lineage.h"
 #include "util/macros.h"
 #include "util/roaringx.h"
+#include "version.h"
 
-typedef int visitor(struct draft *draft, uint64_t fragment, const roaring_bitmap_t *offsets,
-	struct lancet_error *err);
+typedef int visitor(struct draft *draft, const struct update_lists *lists, uint64_t fragment,
+	const roaring_bitmap_t *offsets, struct lancet_error *err);
 
 static int
-visit_bitmap(struct draft *draft, const Lance__Table__Transaction__Update__OffsetBitmapEntry *entry,
-	visitor *visit, struct lancet_error *err)
+visit_bitmap(struct draft *draft, const struct update_lists *lists, visitor *visit,
+	const Lance__Table__Transaction__Update__OffsetBitmapEntry *entry, struct lancet_error *err)
 {
 	roaring_bitmap_t *offsets = NULL;
 	int rc = roaringx_load(slice_of(entry->value.data, entry->value.len), UINT64_C(1) << 32,
@@ -20,14 +21,14 @@ visit_bitmap(struct draft *draft, const Lance__Table__Transaction__Update__Offse
 
 	if (rc != LANCET_OK)
 		return lancet_wrap(err, rc, "offsets of fragment %" PRIu64, entry->key);
-	rc = visit(draft, entry->key, offsets, err);
+	rc = visit(draft, lists, entry->key, offsets, err);
 	roaring_bitmap_free(offsets);
 	return rc;
 }
 
 static int
-visit_list(struct draft *draft, const Lance__Table__Transaction__Update__OffsetsEntry *entry,
-	visitor *visit, struct lancet_error *err)
+visit_list(struct draft *draft, const struct update_lists *lists, visitor *visit,
+	const Lance__Table__Transaction__Update__OffsetsEntry *entry, struct lancet_error *err)
 {
 	roaring_bitmap_t *offsets = roaring_bitmap_create();
 	int rc;
@@ -36,61 +37,65 @@ visit_list(struct draft *draft, const Lance__Table__Transaction__Update__Offsets
 		return draft_no_memory(err);
 	if (entry->value != NULL)
 		roaring_bitmap_add_many(offsets, entry->value->n_values, entry->value->values);
-	rc = visit(draft, entry->key, offsets, err);
+	rc = visit(draft, lists, entry->key, offsets, err);
 	roaring_bitmap_free(offsets);
 	return rc;
 }
 
 static int
-visit_all(struct draft *draft, visitor *visit, struct lancet_error *err)
+visit_all(struct draft *draft, const struct update_lists *lists, visitor *visit,
+	struct lancet_error *err)
 {
 	const Update *message = draft->message->update;
 
 	for (size_t i = 0; i < message->n_updated_fragment_offset_bitmaps; i++)
-		TRY(visit_bitmap(draft, message->updated_fragment_offset_bitmaps[i], visit, err));
+		TRY(visit_bitmap(
+			draft, lists, visit, message->updated_fragment_offset_bitmaps[i], err));
 	for (size_t i = 0; i < message->n_updated_fragment_offsets; i++)
-		TRY(visit_list(draft, message->updated_fragment_offsets[i], visit, err));
+		TRY(visit_list(draft, lists, visit, message->updated_fragment_offsets[i], err));
 	return LANCET_OK;
 }
 
 static int
-check(struct draft *draft, uint64_t id, const roaring_bitmap_t *offsets, struct lancet_error *err)
+check(struct draft *draft, const struct update_lists *lists, uint64_t id,
+	const roaring_bitmap_t *offsets, struct lancet_error *err)
 {
-	const Update *message = draft->message->update;
+	uint32_t rows;
 
-	for (size_t i = 0; i < message->n_updated_fragments; i++) {
-		uint64_t rows = message->updated_fragments[i]->physical_rows;
-
-		if (message->updated_fragments[i]->id != id)
-			continue;
-		if (roaring_bitmap_is_empty(offsets) || roaring_bitmap_maximum(offsets) < rows)
-			return LANCET_OK;
-		return lancet_fail(err, LANCET_CORRUPT,
-			"fragment %" PRIu64 ": row %" PRIu32 " of %" PRIu64 " was changed", id,
-			roaring_bitmap_maximum(offsets), rows);
-	}
-	return lancet_fail(err, LANCET_INVALID,
-		"fragment %" PRIu64 " has changed rows and is not updated", id);
+	if (numbers_find(&lists->updated, id) == SIZE_MAX)
+		return lancet_fail(err, LANCET_INVALID,
+			"fragment %" PRIu64 " has changed rows and is not updated", id);
+	rows = draft->origin->spans[draft->fragments[draft_find(draft, id)].stored].physical_rows;
+	/* 0: not counted */
+	if (rows == 0 || roaring_bitmap_is_empty(offsets) || roaring_bitmap_maximum(offsets) < rows)
+		return LANCET_OK;
+	return lancet_fail(err, LANCET_CORRUPT,
+		"fragment %" PRIu64 ": row %" PRIu32 " of %" PRIu32 " was changed", id,
+		roaring_bitmap_maximum(offsets), rows);
 }
 
 int
-update_check_offsets(struct draft *draft, struct lancet_error *err)
+update_check_offsets(
+	struct draft *draft, const struct update_lists *lists, struct lancet_error *err)
 {
-	return visit_all(draft, check, err);
+	return visit_all(draft, lists, check, err);
 }
 
 static int
-stamp(struct draft *draft, uint64_t id, const roaring_bitmap_t *offsets, struct lancet_error *err)
+stamp(struct draft *draft, const struct update_lists *lists, uint64_t id,
+	const roaring_bitmap_t *offsets, struct lancet_error *err)
 {
 	size_t place = draft_find(draft, id);
 
+	(void)lists;
 	if (place == SIZE_MAX) /* none of its rows is left */
 		return LANCET_OK;
 	return lineage_stamp_offsets(draft, place, offsets, false, err);
 }
 
 int
-update_stamp_offsets(struct draft *draft, struct lancet_error *err)
+update_stamp_offsets(
+	struct draft *draft, const struct update_lists *lists, struct lancet_error *err)
 {
-	return draft->stable_row_ids ? visit_all(draft, stamp, err) : LANCET_OK;
+	return draft->stable_row_ids ? visit_all(draft, lists, stamp, err) : LANCET_OK;
 }

@@ -49,7 +49,8 @@ EXTRA_DIST += tests/interop/test_index_coverage.py
 check_PROGRAMS += tests/helpers/commit
 tests_helpers_commit_LDADD = liblancet-all.la
 check-interop: tests/helpers/commit
-EXTRA_DIST += tests/interop/commits.py tests/interop/test_commit_facts.py
+EXTRA_DIST += tests/interop/commits.py tests/interop/test_commit_facts.py \
+	tests/interop/test_commit_replay.py
 EXTRA_DIST += tests/interop/test_next_manifest.py
 check_PROGRAMS += tests/helpers/transactionjson
 tests_helpers_transactionjson_LDADD = liblancet-all.la

@@ -6,10 +6,11 @@
 #define TESTS_OPRIG_H
 
 #include "core/draft_index.h"
+#include "core/flags.h"
 #include "core/operation.h"
 #include "draftmake.h"
 #include "fragshow.h"
-#include "txntext.h"
+#include "txnwords.h"
 #include "util/pbunpack.h"
 
 #define RIG_PARTS 6
@@ -18,10 +19,18 @@ struct op_case {
 	const char *label;
 	bool stable;
 	uint64_t flags; /* more of them */
+	int field_mark; /* max_allocated_field_id; 0: none */
 	const char *before[RIG_PARTS], *entries[RIG_PARTS];
-	/* What the operation's message has: fragments, numbers, schemas, rows. */
+	/* What the operation's message has: fragments, numbers, schemas, rows, map entries. */
 	struct {
-		enum { PART_NONE, PART_FRAGMENT, PART_NUMBERS, PART_SCHEMA, PART_OFFSETS } kind;
+		enum {
+			PART_NONE,
+			PART_FRAGMENT,
+			PART_NUMBERS,
+			PART_SCHEMA,
+			PART_OFFSETS,
+			PART_MAP
+		} kind;
 		unsigned field;
 		const char *text;
 	} parts[RIG_PARTS];
@@ -50,7 +59,7 @@ rig_open(struct op_rig *rig, const struct op_case *row)
 	for (size_t i = 0; i < RIG_PARTS && row->entries[i] != NULL; i++)
 		text_entry(&rig->made.section, 1, row->entries[i]);
 	put_number(message, 3, 8);
-	put_number(message, 9, row->flags | (row->stable ? 2 : 0));
+	put_number(message, 9, (row->flags & ~FLAG_NON_REUSABLE_FIELD_IDS) | (row->stable ? 2 : 0));
 	put_number(message, 10, row->flags | (row->stable ? 2 : 0));
 	put_number(message, 11, 20);
 	put_writer(message, "lance", "14.0.2");
@@ -58,6 +67,8 @@ rig_open(struct op_rig *rig, const struct op_case *row)
 	part_text(&format, 1, "lance");
 	part_text(&format, 2, "2.2");
 	put_message(message, 15, &format);
+	if (row->field_mark != 0)
+		put_number(message, 24, (uint64_t)row->field_mark);
 	made_open(&rig->made, 8);
 	OK(draft_init(&rig->draft, rig->made.version, rig->made.version, NULL, &err));
 }
@@ -90,6 +101,9 @@ rig_put_part(struct buf *into, const struct op_case *row, size_t i)
 		break;
 	case PART_OFFSETS:
 		rig_put_offsets(into, field, text);
+		break;
+	case PART_MAP:
+		txn_strings(into, field, text, true);
 		break;
 	case PART_NONE:
 		break;

@@ -72,6 +72,21 @@ static const struct op_case merges[] = {
 		.word = "field 17" },
 	{ "no schema", .before = { A0 }, .parts = { { PART_FRAGMENT, 1, A0 } },
 		.code = LANCET_INVALID, .word = "Merge: no schema" },
+	{ "columns of a file change places", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=4 files=a:1,0,17" }, SCHEMA },
+		.code = LANCET_INVALID, .word = "field 17 is not in the schema" },
+	{ "a field that was there before others were dropped",
+		.before = { "0 rows=4 files=a:0,1,17" },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=4 files=a:0,-2,17+n:1" }, SCHEMA },
+		.after = { "0 rows=4 files=a:0,-2,17+n:1" } },
+	{ "a field id that was given before", .flags = FLAG_NON_REUSABLE_FIELD_IDS, .field_mark = 9,
+		.before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, A0 "+n:7" }, { PART_SCHEMA, 2, "0,1,2,3,4,7" } },
+		.code = LANCET_CONFLICT, .word = "field id 7" },
+	{ "one that was not", .flags = FLAG_NON_REUSABLE_FIELD_IDS, .field_mark = 9,
+		.before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, A0 "+n:10" }, { PART_SCHEMA, 2, "0,1,2,3,4,10" } },
+		.after = { A0 "+n:10" } },
 	{ "overlays are folded", .flags = FLAG_DATA_OVERLAYS, .before = { A0 " over=o:1@4" },
 		.entries = { "i:1:0:1Bitmap:5", "j:2:0" },
 		.parts = { { PART_FRAGMENT, 1, NEW0 }, SCHEMA }, .after = { NEW0 },
@@ -81,6 +96,36 @@ static const struct op_case merges[] = {
 START_TEST(fragments_are_merged)
 {
 	rig_run(105, &merges[_i]);
+}
+END_TEST
+
+static const struct {
+	const char *label;
+	struct op_case row;
+	const char *key; /* that the schema's metadata has afterwards */
+} metadata[] = {
+	{ "none is in the message",
+		{ .before = { A0 }, .parts = { { PART_FRAGMENT, 1, A0 }, SCHEMA } }, "s0" },
+	{ "other one is",
+		{ .before = { A0 },
+			.parts = { { PART_FRAGMENT, 1, A0 }, SCHEMA, { PART_MAP, 3, "s1" } } },
+		"s1" },
+};
+
+START_TEST(metadata_of_the_schema_is_not_lost)
+{
+	struct op_rig rig = { 0 };
+	const Lance__Table__Manifest *head;
+
+	txn_strings(&rig.made.message, 5, "s0", true);
+	rig_open(&rig, &metadata[_i].row);
+	rig_message(&rig, 105, &metadata[_i].row);
+	OK(operation_apply(&rig.draft, &err));
+	head = rig.draft.head;
+	ck_assert_uint_eq(head->n_schema_metadata, 1);
+	ck_assert_mem_eq(head->schema_metadata[0]->key.data, metadata[_i].key, 2);
+	draft_release(&rig.draft);
+	made_release(&rig.made);
 }
 END_TEST
 
@@ -212,5 +257,6 @@ START_TEST(what_can_not_be_restored)
 }
 END_TEST
 
-UNIT_MAIN("op_merge", UNIT_LOOP(fragments_are_merged, merges), UNIT_TEST(marks_never_go_back),
+UNIT_MAIN("op_merge", UNIT_LOOP(fragments_are_merged, merges),
+	UNIT_LOOP(metadata_of_the_schema_is_not_lost, metadata), UNIT_TEST(marks_never_go_back),
 	UNIT_TEST(field_ids_are_not_given_again), UNIT_LOOP(what_can_not_be_restored, refused))

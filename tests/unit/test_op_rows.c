@@ -53,6 +53,9 @@ static const struct op_case appends[] = {
 	{ "a path that leads out", .before = { A0 },
 		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=../n:0" } }, .code = LANCET_CORRUPT,
 		.word = "data file path" },
+	{ "a path that is no text", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=\xff:0" } }, .code = LANCET_INVALID,
+		.word = "path of DataFile is not UTF-8" },
 	{ "overlays", .before = { A0 },
 		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,1 over=o:1@4" } },
 		.code = LANCET_INVALID, .word = "overlays" },
@@ -96,6 +99,9 @@ static const struct op_case deletes[] = {
 		.word = "5 of 4" },
 	{ "not counted", .before = { A0 }, .parts = { { PART_FRAGMENT, 1, A0 " gone=0#6" } },
 		.code = LANCET_INVALID, .word = "how many" },
+	{ "one file of two counts", .before = { A0 " gone=1#5" },
+		.parts = { { PART_FRAGMENT, 1, A0 " gone=2#5" } }, .code = LANCET_CORRUPT,
+		.word = "one deletion file of 1 and of 2" },
 	{ "a fragment that is not there", .before = { A0 },
 		.parts = { { PART_FRAGMENT, 1, A1 " gone=1#6" } }, .code = LANCET_INVALID,
 		.word = "fragment 1 is not there" },
@@ -126,6 +132,16 @@ static const struct op_case overwrites[] = {
 		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,2" },
 			{ PART_SCHEMA, 2, "0,1" } },
 		.code = LANCET_INVALID, .word = "field 2 is not in the schema" },
+	{ "field ids that are not given again", .flags = FLAG_NON_REUSABLE_FIELD_IDS,
+		.field_mark = 9, .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:10,11" },
+			{ PART_SCHEMA, 2, "10,11" } },
+		.after = { "21 rows=3 files=n:10,11" } },
+	{ "one that is given again", .flags = FLAG_NON_REUSABLE_FIELD_IDS, .field_mark = 9,
+		.before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:9,10" },
+			{ PART_SCHEMA, 2, "9,10" } },
+		.code = LANCET_CONFLICT, .word = "field id 9 was given before" },
 	{ "new bases", .before = { A0 },
 		.parts = { { PART_SCHEMA, 2, "0" }, { PART_FRAGMENT, 5, "3" } },
 		.code = LANCET_INVALID, .word = "UpdateBases" },
@@ -134,6 +150,72 @@ static const struct op_case overwrites[] = {
 START_TEST(all_is_overwritten)
 {
 	rig_run(102, &overwrites[_i]);
+}
+END_TEST
+
+static const Lance__File__StringEntry *
+find_entry(Lance__File__StringEntry *const *list, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (slice_equal(slice_of(list[i]->key.data, list[i]->key.len), slice_text(key)))
+			return list[i];
+	return NULL;
+}
+
+START_TEST(config_stays_when_all_is_overwritten)
+{
+	static const struct op_case row = { "config", .flags = FLAG_NON_REUSABLE_FIELD_IDS,
+		.field_mark = 9, .before = { A0 },
+		.parts = { { PART_SCHEMA, 2, "12" }, { PART_MAP, 3, "s1" },
+			{ PART_MAP, 4, "k1,k2" } } };
+	struct op_rig rig = { 0 };
+	const Lance__Table__Manifest *head;
+
+	txn_strings(&rig.made.message, 5, "s0", true);
+	txn_strings(&rig.made.message, 16, "k0,k1", true);
+	txn_strings(&rig.made.message, 19, "t0", true);
+	rig_open(&rig, &row);
+	rig_message(&rig, 102, &row);
+	OK(operation_apply(&rig.draft, &err));
+	head = rig.draft.head;
+	ck_assert_uint_eq(head->n_config, 3);
+	ck_assert(find_entry(head->config, 3, "k0") != NULL);
+	ck_assert(find_entry(head->config, 3, "k2") != NULL);
+	ck_assert_uint_eq(head->n_table_metadata, 1);
+	ck_assert_uint_eq(head->n_schema_metadata, 1);
+	ck_assert(find_entry(head->schema_metadata, 1, "s1") != NULL);
+	ck_assert_int_eq(head->max_allocated_field_id, 12);
+	ck_assert_uint_eq(rig.draft.changed,
+		DRAFT_SCHEMA | DRAFT_SCHEMA_METADATA | DRAFT_CONFIG | DRAFT_FIELD_MARK);
+	draft_release(&rig.draft);
+	made_release(&rig.made);
+}
+END_TEST
+
+/* Field 2 was dropped after the version that was read, and its id given to another one. */
+START_TEST(a_field_id_may_mean_another_field)
+{
+	static const struct op_case row = { "read", .before = { A0 },
+		.parts = { { PART_FRAGMENT, 1, "0 rows=3 files=n:0,2" } } };
+	struct op_rig then = { 0 };
+	struct made now = { 0 };
+	struct rebase rebase = { 0 };
+	struct lancet_error why = { 0 };
+
+	rig_open(&then, &row);
+	draft_release(&then.draft);
+	text_schema(&now.message, 1, "0,1,2x");
+	put_number(&now.message, 3, 9);
+	made_open(&now, 9);
+	OK(draft_init(&then.draft, now.version, now.version, NULL, &err));
+	rig_message(&then, 100, &row);
+	rebase.read = then.made.version;
+	then.draft.rebase = &rebase;
+	ck_assert_int_eq(operation_apply(&then.draft, &why), LANCET_CONFLICT);
+	ck_assert_ptr_nonnull(strstr(why.text, "field 2 is of another type"));
+	draft_release(&then.draft);
+	made_release(&now);
+	made_release(&then.made);
 }
 END_TEST
 
@@ -178,4 +260,6 @@ END_TEST
 
 UNIT_MAIN("op_rows", UNIT_LOOP(new_rows_are_appended, appends),
 	UNIT_LOOP(rows_are_deleted, deletes), UNIT_LOOP(all_is_overwritten, overwrites),
-	UNIT_TEST(ids_are_reserved), UNIT_TEST(others_are_refused))
+	UNIT_TEST(config_stays_when_all_is_overwritten),
+	UNIT_TEST(a_field_id_may_mean_another_field), UNIT_TEST(ids_are_reserved),
+	UNIT_TEST(others_are_refused))

@@ -90,7 +90,7 @@ static const struct op_case moves[] = {
 		.code = LANCET_INVALID, .word = "would come back" },
 	{ "updated and removed", .before = { A0 },
 		.parts = { { PART_FRAGMENT, 2, A0 " gone=1#7" }, { PART_NUMBERS, 1, "0" } },
-		.code = LANCET_CORRUPT, .word = "removed and updated" },
+		.code = LANCET_CORRUPT, .word = "listed twice" },
 	{ "a fragment that is not there", .before = { A0 }, .parts = { { PART_NUMBERS, 1, "1" } },
 		.code = LANCET_INVALID, .word = "fragment 1 is not there" },
 };
