@@ -106,6 +106,7 @@ core_sources += src/core/draft_base.c src/core/draft_base.h src/core/op_project.
 core_sources += src/core/draft_columns.c src/core/draft_columns.h src/core/draft_mem_wal.c \
 	src/core/draft_mem_wal.h src/core/op_data_overlay.c src/core/op_data_replacement.c \
 	src/core/op_mem_wal.c
+core_sources += src/core/pbutf8.c src/core/pbutf8.h
 core_sources += src/core/create_index.c src/core/create_index.h src/core/create_index_history.c \
 	src/core/op_clone.c src/core/op_create_index.c src/core/op_rewrite.c src/core/rewrite_bind.c \
 	src/core/rewrite_history.c src/core/rewrite_history.h src/core/rewrite_history_put.c \

@@ -15,6 +15,11 @@
 #include "util/macros.h"
 #include "util/source.h"
 
+/* The arms of a fragment's oneofs. */
+#define IDS(arm)     LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_##arm
+#define MADE(arm)    LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_##arm
+#define CHANGED(arm) LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_##arm
+
 typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__Transaction__Rewrite Message;
 
@@ -137,17 +142,15 @@ check_lineage(const Fragment *fragment, struct lancet_error *err)
 {
 	uint64_t rows = fragment->physical_rows;
 
-	if (fragment->row_id_sequence_case == LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE__NOT_SET)
+	if (fragment->row_id_sequence_case == IDS(_NOT_SET))
 		return lancet_fail(err, LANCET_INVALID, "no row ids");
-	if (fragment->row_id_sequence_case ==
-		LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_INLINE_ROW_IDS)
+	if (fragment->row_id_sequence_case == IDS(INLINE_ROW_IDS))
 		TRY(check_sequence(&rowids_ops, fragment->inline_row_ids, rows, "row ids", err));
-	if (fragment->created_at_version_sequence_case ==
-		LANCE__TABLE__DATA_FRAGMENT__CREATED_AT_VERSION_SEQUENCE_INLINE_CREATED_AT_VERSIONS)
+	if (fragment->created_at_version_sequence_case == MADE(INLINE_CREATED_AT_VERSIONS))
 		TRY(check_sequence(&row_versions_ops, fragment->inline_created_at_versions, rows,
 			"created-at versions", err));
 	if (fragment->last_updated_at_version_sequence_case ==
-		LANCE__TABLE__DATA_FRAGMENT__LAST_UPDATED_AT_VERSION_SEQUENCE_INLINE_LAST_UPDATED_AT_VERSIONS)
+		CHANGED(INLINE_LAST_UPDATED_AT_VERSIONS))
 		TRY(check_sequence(&row_versions_ops, fragment->inline_last_updated_at_versions,
 			rows, "last-updated-at versions", err));
 	return LANCET_OK;

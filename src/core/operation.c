@@ -2,6 +2,7 @@
 #include "operation.h"
 
 #include "lance/transaction.pb-c.h"
+#include "pbutf8.h"
 #include "transaction.h"
 #include "util/macros.h"
 
@@ -42,7 +43,8 @@ operation_apply(struct draft *draft, struct lancet_error *err)
 	if (effect == NULL || effect->apply == NULL)
 		return lancet_fail(err, LANCET_UNSUPPORTED, "operation %s can't be committed",
 			operation_kind_name(kind));
-	if (effect->check != NULL)
+	rc = pb_check_text(&draft->message->base, err);
+	if (rc == LANCET_OK && effect->check != NULL)
 		rc = effect->check(draft, err);
 	if (rc == LANCET_OK)
 		rc = effect->apply(draft, err);
