@@ -121,9 +121,10 @@ translate(const char *line, struct stage *stage, struct buf *lines)
 	rc = command_execute(commands, &words, &host, &result, &err);
 	buf_put_byte(&result, '\0');
 	at = strstr((const char *)result.data, "\"lines\": [\n");
-	while (at != NULL && (at = strstr(at, "    \"")) != NULL) {
-		at += strlen("    \"");
-		buf_put(lines, at, strcspn(at, "\""));
+	for (; at != NULL; at = strchr(at + 1, '\n')) {
+		if (strncmp(at, "\n    \"", 6) != 0)
+			continue;
+		buf_put(lines, at + 6, (size_t)(strchr(at + 6, '"') - at - 6));
 		buf_put_byte(lines, ' ');
 	}
 	buf_put_byte(lines, '\0');
