@@ -98,20 +98,41 @@ find_token(struct command_run *run, const struct request *request, bool *ret_fou
 	return LANCET_OK;
 }
 
+/* The version that the command is about. One that only was the newest when the line came may have
+ * been cleaned up since: then it is the newest now, as if the line had come later. */
+static int
+open_read(struct command_run *run, const struct request *request, lancet_version **ret_read,
+	struct lancet_error *err)
+{
+	lancet_dataset *dataset = run->host->dataset;
+	uint64_t number = request->read_version;
+	struct lancet_error failure = { 0 };
+	int rc = LANCET_NOT_FOUND;
+
+	if (number != 0)
+		rc = lancet_version_open(dataset, number, ret_read, &failure);
+	if (number == 0 ||
+		(rc == LANCET_NOT_FOUND && !request->pinned && request->require == NULL)) {
+		TRY(lancet_dataset_latest(dataset, &number, err));
+		rc = lancet_version_open(dataset, number, ret_read, &failure);
+	}
+	if (rc != LANCET_OK) {
+		*err = failure;
+		return rc;
+	}
+	run->facts.read_version = number;
+	return LANCET_OK;
+}
+
 static int
 build(struct command_run *run, const struct commit_plan *plan, const struct request *request,
 	lancet_change **ret_change, struct lancet_error *err)
 {
-	uint64_t number = request->read_version;
 	lancet_version *read = NULL;
 	int rc;
 
-	if (!plan->staged) {
-		if (number == 0)
-			TRY(lancet_dataset_latest(run->host->dataset, &number, err));
-		TRY(lancet_version_open(run->host->dataset, number, &read, err));
-		run->facts.read_version = number;
-	}
+	if (!plan->staged)
+		TRY(open_read(run, request, &read, err));
 	rc = plan->build(plan->context, read, ret_change, err);
 	lancet_version_unref(read);
 	return rc;

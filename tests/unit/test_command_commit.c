@@ -281,6 +281,10 @@ static const struct {
 	{ "dry_run=true require=x token=t", { FINE }, 1, 0, false, false, false, LANCET_OK,
 		"build(7) token=t require=x ", 0, 0 },
 	{ "token=t", { FINE }, 1, 0, false, false, true, LANCET_OK, "find=t found", 0, 2 },
+	/* the newest of the time when the line came is gone: cleaned up since */
+	{ "run", { FINE }, 1, 99, false, false, false, LANCET_OK,
+		"build(7) commit(read 7, retries 20) ", 1, 8 },
+	{ "require=x", { FINE }, 1, 99, false, false, false, LANCET_NOT_FOUND, "", 0, 0 },
 	{ "read_version=9", { FINE }, 1, 0, false, false, false, LANCET_NOT_FOUND, "", 0, 0 },
 	{ "read_version=0", { FINE }, 1, 0, false, false, false, LANCET_INVALID, "", 0, 0 },
 	{ "read_version=1", { FINE }, 1, 0, false, true, false, LANCET_INVALID, "", 0, 0 },
