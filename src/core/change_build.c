@@ -40,7 +40,8 @@ change_built(lancet_change *change, int rc, lancet_change **ret_change)
 	return rc;
 }
 
-/* One level of the search: names that the path may go on with, the longest first. */
+/* Whether the name is shorter than size_before, and all of the path or what is before a dot of it.
+ */
 static bool
 starts_with(struct slice path, ProtobufCBinaryData name, size_t size_before)
 {
@@ -70,8 +71,7 @@ longest_child(const Lance__Table__Manifest *message, const size_t *parents, size
 	return found;
 }
 
-/* Each level takes at least the dot off the path, so the recursion is as deep as it has dots, and
- * as the schema is. */
+/* Each level takes at least the dot off the path: the recursion is no deeper than it has dots. */
 static size_t
 find_below(const Lance__Table__Manifest *message, const size_t *parents, size_t parent,
 	struct slice path)

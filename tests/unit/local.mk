@@ -77,8 +77,10 @@ EXTRA_DIST += tests/unit/cleanupdata.h
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h tests/unit/draftparts.h tests/unit/worldmake.h \
 	tests/unit/worldparts.h
-unit_tests += tests/unit/test_precondition tests/unit/test_precondition_text
-unit_tests += tests/unit/test_json_large tests/unit/test_pbfromjson tests/unit/test_row_ranges
+unit_tests += tests/unit/test_precondition tests/unit/test_precondition_model \
+	tests/unit/test_precondition_text
+EXTRA_DIST += tests/unit/cellcommit.h tests/unit/cellmodel.h tests/unit/cellops.h
+unit_tests += tests/unit/test_change_columns tests/unit/test_json_large tests/unit/test_pbfromjson tests/unit/test_row_ranges
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 unit_tests += tests/unit/test_commit_crash tests/unit/test_commit_fault
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
@@ -86,6 +88,8 @@ EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitstate.h
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
+unit_tests += tests/unit/test_op_columns
+EXTRA_DIST += tests/unit/opwords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h

@@ -259,6 +259,11 @@ static const struct {
 	{ "details that contradict",
 		INDEX("{" ZONES ",\"value\":\"CAc=\",\"decoded\":{\"rows_per_zone\":8}}"),
 		LANCET_INVALID, "index_details.decoded: says something else" },
+	{ "the deepest there is",
+		INDEX("{\"type_url\":\"/lance.table.FragmentReuseIndexDetails\",\"decoded\":{"
+		      "\"inline\":{\"transitions\":[{\"sources\":[{\"unknown\":{\"900\":[{"
+		      "\"fixed64\":\"1\"}]}}]}]}}}"),
+		LANCET_OK, "" },
 	{ "damaged details", INDEX("{" ZONES ",\"value\":\"CA==\",\"decoded\":null}"), LANCET_OK,
 		"" },
 	{ "details of an unknown type, decoded", INDEX("{\"type_url\":\"/x\",\"decoded\":{}}"),
