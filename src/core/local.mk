@@ -120,6 +120,7 @@ core_sources += src/core/cleanup.h src/core/cleanup_family.c src/core/cleanup_fi
 core_sources += src/core/branch_create.c src/core/branch_delete.c src/core/branch_file.c \
 	src/core/branch_write.h
 pkginclude_HEADERS += src/core/include/lancet/cleanup.h src/core/include/lancet/reference.h
+pkginclude_HEADERS += src/core/include/lancet/commit.h
 core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_parts.c \
 	src/core/pbfromjson_values.c src/core/transaction_fromjson.c src/core/transaction_fromjson.h \
 	src/core/change_build.c src/core/change_build.h src/core/change_columns.c \
