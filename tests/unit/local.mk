@@ -71,9 +71,10 @@ unit_tests += tests/unit/test_conflict_index tests/unit/test_conflict_keys \
 	tests/unit/test_conflict_matrix tests/unit/test_conflict_rows tests/unit/test_conflict_work
 EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txnhistory.h \
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
-unit_tests += tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_repair \
+unit_tests += tests/unit/test_branch_write tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_repair \
 	tests/unit/test_tag_write
 EXTRA_DIST += tests/unit/cleanupdata.h
+tests_unit_test_branch_write_SOURCES = tests/unit/test_branch_write.c $(powerloss_sources)
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h tests/unit/draftparts.h tests/unit/worldmake.h \
 	tests/unit/worldparts.h
@@ -88,7 +89,7 @@ EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitstate.h
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
-unit_tests += tests/unit/test_op_columns
+unit_tests += tests/unit/test_op_columns tests/unit/test_op_rewrite
 EXTRA_DIST += tests/unit/opwords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
