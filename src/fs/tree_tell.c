@@ -65,6 +65,18 @@ tell_version(struct teller *teller, const struct slot_key *key)
 	teller->notice(teller->context, node, name);
 }
 
+/* One that is made anew under the name chooses its current version anew. */
+static void
+forget_current(struct tree *tree, const lancet_dataset *dataset)
+{
+	pthread_mutex_lock(&tree->lock);
+	for (struct tree_branch *branch = tree->branches; branch != NULL; branch = branch->next) {
+		if (branch->dataset == dataset)
+			branch->current = 0;
+	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
 static void
 tell_branch(struct teller *teller, const struct slot_key *key)
 {
@@ -77,6 +89,7 @@ tell_branch(struct teller *teller, const struct slot_key *key)
 		lancet_dataset_versions_stat(key->dataset, &st, NULL) == LANCET_OK ||
 		!node_in(teller->tree, teller->tree->dataset, NODE_BRANCHES, &node))
 		return;
+	forget_current(teller->tree, key->dataset);
 	(void)text_name_encode(slice_of(branch.data, branch.size), name);
 	teller->notice(teller->context, node, name);
 }

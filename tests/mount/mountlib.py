@@ -33,6 +33,10 @@ CASES, DAEMONS = [], []
 COMPUTED = {"columns.tsv", "counts.tsv", "head.jsonl"}  # made when they are opened: their size says nothing
 
 
+def is_computed(path):
+    return Path(path).name in COMPUTED or "ctl" in Path(path).parts
+
+
 class Skip(Exception):
     """A case that says nothing on this machine, and why."""
 

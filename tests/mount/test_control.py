@@ -364,6 +364,101 @@ def two_writers():
         equal(newest(mount), 7, "versions")
 
 
+@case()
+def removed_versions():
+    """The kernel forgets what it kept of them, and what is open below them says that it is gone."""
+    with Mount(sample()) as mount:
+        for version in (1, 2, 5, 6):
+            read(mount.point / f"versions/{version}/summary")
+        fd = os.open(mount.point / "versions/2", os.O_RDONLY | os.O_DIRECTORY)
+        answer = result(mount.point / "ctl/cleanup", "keep=1 older_than=0s dry_run=true")
+        check(os.path.exists(mount.point / "versions/2/summary"), f"a dry run: {answer}")
+        answer = result(mount.point / "ctl/cleanup", "keep=1 older_than=0s dry_run=false")
+        equal(sorted(answer["versions"]), ["2", "3", "5"], "1 and 4 are tagged")
+        equal(sorted(os.listdir(mount.point / "versions")), ["1", "4", "6"], "versions")
+        for version in (2, 3, 5):
+            refuse({errno.ENOENT}, lambda v=version: os.stat(mount.point / f"versions/{v}"), "gone")
+        refuse({errno.ESTALE, errno.ENOENT},
+               lambda: os.open("fragments.tsv", os.O_RDONLY, dir_fd=fd), "below an open path")
+        os.close(fd)
+        read(mount.point / "versions/1/summary")
+
+
+@case()
+def a_branch_that_is_made_anew():
+    with Mount(sample()) as mount:
+        branch = mount.point / "branches/x"
+        for row in (21, 22):
+            send(mount.point / "ctl/branch", "create name=x version=3")
+            equal(values(read(branch / "current/summary"))["version"], "3", "current")
+            send(branch / "ctl/delete", f"row_addrs=0:{row}")
+            deleted = read(branch / "versions/4/fragments/0/deleted_rows").split()
+            check(str(row).encode() in deleted, f"{row}: {deleted}")
+            send(branch / "ctl/use", "latest")
+            send(mount.point / "ctl/branch", "delete name=x")
+            refuse({errno.ENOENT}, lambda: os.stat(branch), "gone at once")
+        equal(errors(mount), [], "errors")
+
+
+@case()
+def ordinary_user():
+    """All of it without privileges, on a dataset of one's own."""
+    dataset = sample()
+    if ROOT:
+        succeed(["chown", "-R", f"{NOBODY}:{NOBODY}", dataset.parent])
+    with Mount(dataset, user=True) as mount:
+        script = ("cp \"$0\" ctl/stage/rows; echo file=rows > ctl/append; "
+                  "echo create name=mine > ctl/tag; echo latest > ctl/use; cat ctl/append")
+        data = max((dataset / "data").iterdir(), key=lambda p: p.stat().st_size)
+        out = succeed(["sh", "-ec", f"cd '{mount.point}'; {script}", data], user=True)
+        check('"version": "7"' in out, out)
+        check("7" in succeed(["cat", f"{mount.point}/current/summary"], user=True).split(), "moved")
+
+
+def pins(dataset):
+    return [p.stem for p in (dataset / "_refs/tags").iterdir() if p.stem.startswith("lancefs-pin-")]
+
+
+@case()
+def snapshot_is_pinned():
+    """As long as the mount lives, whatever version current/ shows."""
+    dataset = sample()
+    with Mount(dataset, "snapshot", "version=2") as mount:
+        equal([p.rsplit("-", 1)[1] for p in pins(dataset)], ["2"], "pinned before it answers")
+        check("pinned" in mount.log() and "pylance" in mount.log(), mount.log())
+        stored = json.loads(read(dataset / f"_refs/tags/{pins(dataset)[0]}.json"))
+        check(stored["version"] == 2 and stored["metadata"]["lancefs.expires"], f"{stored}")
+        answer = result(mount.point / "ctl/cleanup", "keep=1 older_than=0s dry_run=false")
+        check("2" not in answer["versions"], f"{answer}")
+        send(mount.point / "ctl/use", "latest")
+        equal([p.rsplit("-", 1)[1] for p in pins(dataset)], ["6"], "follows")
+    equal(pins(dataset), [], "gone at exit")
+    for option in ("ro", "view=dataset"):
+        done = run([mount.command()[0], "-o", f"snapshot,{option}", dataset, place("mnt")])
+        check(done.returncode == 1 and "snapshot" in done.stderr, repr(done))
+
+
+@case()
+def pins_of_the_dead_expire():
+    """Those whose time is over go with the next writable mount, and no others."""
+    dataset = sample()
+    with Mount(dataset, "snapshot") as mount:
+        mount.ended_well = False
+        mount.daemon.kill()
+        mount.daemon.wait()
+    left = dataset / f"_refs/tags/{pins(dataset)[0]}.json"
+    with Mount(dataset):
+        check(left.exists(), "its time is not over")
+    stored = json.loads(left.read_text())
+    stored["metadata"]["lancefs.expires"] = "2020-01-01T00:00:00Z"
+    left.write_text(json.dumps(stored))
+    with Mount(dataset, "ro"):
+        check(left.exists(), "a mount that is read-only leaves it")
+    with Mount(dataset):
+        check(not left.exists(), "its time is over")
+        equal(len(list((dataset / "_refs/tags").iterdir())), 2, "the user's tags")
+
+
 @case(120)
 def looking_is_cheap():
     """A walk of all of it ends, and leaves nothing running."""

@@ -4,7 +4,7 @@ import os
 import shutil
 import stat
 
-from mountlib import (COMPUTED, Mount, case, check, equal, main, manifest, place, read, run,
+from mountlib import (Mount, case, check, equal, is_computed, main, manifest, place, read, run,
                       sample, space_out, succeed, unpack, walk)
 
 FIXTURES = ("branches", "deletions_stable", "detached", "fri_tagged_after_legacy", "index_scalar",
@@ -44,10 +44,10 @@ def check_entry(path, entry):
             raw = read(path)
         except OSError:
             return info  # what can't be read is the business of other tests
-        due = 0 if path.name in COMPUTED else len(raw)
+        due = 0 if is_computed(path) else len(raw)
         equal(info.st_size, due, f"{path}: size and bytes")
         equal(os.lstat(path).st_size, due, f"{path}: size after reading")
-        if path.name in COMPUTED:
+        if is_computed(path):
             return info
         if "/dataset/" not in str(path) and "/files/" not in str(path):
             check(info.st_blocks >= len(raw) // 512, f"{path}: {info.st_blocks} blocks")
