@@ -80,6 +80,21 @@ words_transaction(const char *words)
 	return transaction;
 }
 
+/* The entry of a history, over all fragments that it is about. */
+static inline void
+words_history(struct buf *entry, const char *text)
+{
+	char ids[PART_SIZE];
+
+	history_entry(entry, text);
+	ck_assert_uint_lt(strlen(text), sizeof(ids));
+	memcpy(ids, text + 1, strlen(text));
+	for (char *at = ids; *at != '\0'; at++)
+		if (*at == '>' || *at == ' ' || *at == '~' || *at == '?')
+			*at = ',';
+	part_roaring(entry, 5, ids + strspn(ids, ","));
+}
+
 struct words_rig {
 	struct op_rig rig;
 	lancet_transaction *ours;
@@ -95,7 +110,7 @@ words_open(struct words_rig *w, const struct op_words *row)
 	struct lancet_bytes carried;
 
 	if (row->history != NULL) {
-		history_entry(&entry, row->history);
+		words_history(&entry, row->history);
 		part_message(&w->rig.made.section, 1, &entry);
 	}
 	rig_open(&w->rig, &row->base);
