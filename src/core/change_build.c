@@ -46,7 +46,7 @@ static bool
 starts_with(struct slice path, ProtobufCBinaryData name, size_t size_before)
 {
 	if (name.len > path.size || name.len >= size_before ||
-		memcmp(path.data, name.data, name.len) != 0)
+		(name.len > 0 && memcmp(path.data, name.data, name.len) != 0))
 		return false;
 	return name.len == path.size || path.data[name.len] == '.';
 }

@@ -86,8 +86,9 @@ fill_fields(struct condition *condition, const Lance__Table__Precondition *messa
 	return LANCET_OK;
 }
 
-static int
-count_rows(lancet_version *read, uint64_t id, uint64_t *ret_rows, struct lancet_error *err)
+int
+condition_count_rows(
+	lancet_version *read, uint64_t id, uint64_t *ret_rows, struct lancet_error *err)
 {
 	lancet_fragment *fragment;
 	uint64_t ordinal;
@@ -112,7 +113,7 @@ fill_rows_of(struct condition_rows *rows, const FragmentRows *message, lancet_ve
 	struct lancet_error *err)
 {
 	rows->fragment = message->fragment_id;
-	TRY(count_rows(read, rows->fragment, &rows->physical_rows, err));
+	TRY(condition_count_rows(read, rows->fragment, &rows->physical_rows, err));
 	switch (message->selection_case) {
 	case LANCE__TABLE__PRECONDITION__FRAGMENT_ROWS__SELECTION_WHOLE_FRAGMENT:
 		if (message->whole_fragment)

@@ -46,6 +46,9 @@ struct condition_check {
 	struct lancet_error *err;
 };
 
+/* Rows of a fragment of the version that was read, deleted ones too. CORRUPT: it has none such. */
+int condition_count_rows(
+	lancet_version *read, uint64_t id, uint64_t *ret_rows, struct lancet_error *err);
 /* Fills failure and err; PRECONDITION. `fragment` UINT64_MAX: the field itself. */
 int condition_broken(
 	struct condition_check *check, int32_t field, uint64_t fragment, const char *reason);

@@ -67,6 +67,9 @@ add_column(struct writing *w, const size_t *parents, struct slice part)
 	TRY(change_find_field(w->read, parents, path, &place, w->err));
 	TRY(lancet_version_fields(w->read, &fields, &count, w->err));
 	id = fields[place].id;
+	if (id < 0)
+		return lancet_fail(
+			w->err, LANCET_CORRUPT, "column %s: field id %" PRId32, path, id);
 	for (size_t i = 0; i < w->message.n_field_ids; i++)
 		if (w->message.field_ids[i] == id)
 			return lancet_fail(w->err, LANCET_INVALID, "column %s: named twice", path);
@@ -148,22 +151,19 @@ put_offsets(struct writing *w, FragmentRows *rows, roaring_bitmap_t *offsets)
 }
 
 static int
-select_rows(struct writing *w, FragmentRows *rows, const char *text, uint64_t ordinal)
+select_rows(struct writing *w, FragmentRows *rows, const char *text)
 {
 	roaring_bitmap_t *offsets;
-	lancet_fragment *fragment;
 	uint64_t physical;
 	int rc;
 
+	TRY(condition_count_rows(w->read, rows->fragment_id, &physical, w->err));
 	if (strcmp(text, "*") == 0) {
 		rows->selection_case =
 			LANCE__TABLE__PRECONDITION__FRAGMENT_ROWS__SELECTION_WHOLE_FRAGMENT;
 		rows->whole_fragment = 1;
 		return LANCET_OK;
 	}
-	TRY(lancet_fragment_open(w->read, ordinal, &fragment, w->err));
-	physical = lancet_fragment_info(fragment)->physical_rows;
-	lancet_fragment_unref(fragment);
 	offsets = roaring_bitmap_create();
 	if (offsets == NULL)
 		return no_memory(w->err);
@@ -190,7 +190,7 @@ add_fragment(struct writing *w, char *text)
 		return lancet_fail(w->err, LANCET_INVALID,
 			"\"%.40s\" is not FRAGMENT:OFFSETS or FRAGMENT:*", text);
 	TRY(lancet_version_find_fragment(w->read, rows->fragment_id, &ordinal, w->err));
-	rc = select_rows(w, rows, colon + 1, ordinal);
+	rc = select_rows(w, rows, colon + 1);
 	if (rc != LANCET_OK)
 		return lancet_wrap(w->err, rc, "fragment %" PRIu64, rows->fragment_id);
 	w->message.rows[w->message.n_rows++] = rows;
