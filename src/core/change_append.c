@@ -1,8 +1,9 @@
 /* Append of a Lance data file: its rows become one new fragment.
  *
- * The file is held against the schema, copied into the dataset under a name of its own, and the
- * copy is what counts: it is opened once more, since whoever made the file may still be at it. Row
- * ids and versions are given when it is committed. Format facts: data file names, DataFile.
+ * The file is held against the schema, and copied into the dataset under a name of its own. The
+ * copy is what counts: it is held against the schema once more, since whoever made the file may
+ * still be at it. Row ids and versions are given when it is committed. Format facts: data file
+ * names, DataFile.
  */
 #include "change_build.h"
 
@@ -21,6 +22,7 @@
 #include "util/macros.h"
 #include "version.h"
 
+#define PREFIX            "data/"
 #define CHUNK_SIZE        ((size_t)1 << 20)
 #define FRAGMENT_ROWS_MAX UINT64_C(0xffffffff)
 #define NAME_SIZE         (24 + 26 + 6) /* digits, hex, ".lance" */
@@ -37,7 +39,7 @@ struct appending {
 };
 
 static int
-open_file(struct appending *appending, int fd, struct lancet_error *err)
+open_descriptor(struct appending *appending, int fd, struct lancet_error *err)
 {
 	lancet_autoclose int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct stat st;
@@ -50,7 +52,7 @@ open_file(struct appending *appending, int fd, struct lancet_error *err)
 	if (appending->source == NULL)
 		return change_no_memory(err);
 	(void)lancet_steal_fd(&copy);
-	return datafile_open(appending->source, &appending->file, err);
+	return LANCET_OK;
 }
 
 static int
@@ -119,11 +121,11 @@ match_columns(struct appending *appending, struct lancet_error *err)
 	return check_columns(appending, err);
 }
 
-/* Reads everything but the rows; the trees are released by the caller in any case. */
+/* Reads everything of appending->source but the rows. What is made is the caller's to forget. */
 static int
-inspect(struct appending *appending, int fd, struct lancet_error *err)
+inspect(struct appending *appending, struct lancet_error *err)
 {
-	TRY(open_file(appending, fd, err));
+	TRY(datafile_open(appending->source, &appending->file, err));
 	TRY(check_version(appending, err));
 	TRY(datafile_schema(
 		appending->file, FIELD_BLOB_DESCRIPTIONS, &appending->tree, &appending->rows, err));
@@ -171,18 +173,35 @@ copy_bytes(struct source *from, struct store_writer *writer, struct lancet_error
 	return LANCET_OK;
 }
 
+static void
+forget(struct appending *appending)
+{
+	free(appending->ids);
+	free(appending->columns);
+	field_tree_release(&appending->tree);
+	data_schema_release(&appending->schema);
+	datafile_unref(appending->file);
+	source_unref(appending->source);
+	*appending = (struct appending){ .change = appending->change };
+}
+
+/* Afterwards the copy is the one that is open. */
 static int
 copy_file(struct appending *appending, struct lancet_error *err)
 {
 	struct publish *files = &appending->change->files;
 	struct store_writer *writer;
-	char key[sizeof("data/") + NAME_SIZE];
+	char key[sizeof(PREFIX) + NAME_SIZE] = PREFIX;
+	struct stat st;
 
-	make_name(appending->name);
-	(void)snprintf(key, sizeof(key), "data/%s", appending->name);
+	make_name(key + sizeof(PREFIX) - 1);
 	TRY(publish_open(files, key, PUBLISH_NEW, &writer, err));
 	TRY(copy_bytes(appending->source, writer, err));
-	return publish_name_all(files, err);
+	TRY(publish_name_all(files, err));
+	forget(appending);
+	memcpy(appending->name, key + sizeof(PREFIX) - 1, sizeof(appending->name));
+	TRY(store_open_source(files->store, key, &appending->source, &st, err));
+	return lancet_wrap(err, inspect(appending, err), "copied while it was written to");
 }
 
 static int
@@ -252,22 +271,14 @@ set_append(struct appending *appending, struct lancet_error *err)
 static int
 build(struct appending *appending, int fd, struct lancet_error *err)
 {
-	TRY(inspect(appending, fd, err));
+	TRY(open_descriptor(appending, fd, err));
+	TRY(inspect(appending, err));
 	if (appending->rows == 0)
 		return LANCET_OK;
 	TRY(copy_file(appending, err));
+	if (appending->rows == 0)
+		return lancet_fail(err, LANCET_INVALID, "data file: emptied while it was copied");
 	return set_append(appending, err);
-}
-
-static void
-release(struct appending *appending)
-{
-	free(appending->ids);
-	free(appending->columns);
-	field_tree_release(&appending->tree);
-	data_schema_release(&appending->schema);
-	datafile_unref(appending->file);
-	source_unref(appending->source);
 }
 
 int
@@ -275,16 +286,18 @@ lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_chan
 	uint64_t *ret_rows, struct lancet_error *err)
 {
 	struct appending appending = { 0 };
+	uint64_t rows;
 	int rc;
 
 	TRY(change_new(read, &appending.change, err));
 	rc = build(&appending, fd, err);
-	release(&appending);
-	if (rc != LANCET_OK || appending.rows == 0)
+	rows = appending.rows;
+	forget(&appending);
+	if (rc != LANCET_OK || rows == 0)
 		lancet_change_free(appending.change);
 	if (rc != LANCET_OK)
 		return rc;
-	*ret_change = appending.rows == 0 ? NULL : appending.change;
-	*ret_rows = appending.rows;
+	*ret_change = rows == 0 ? NULL : appending.change;
+	*ret_rows = rows;
 	return LANCET_OK;
 }

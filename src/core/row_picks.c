@@ -52,7 +52,8 @@ static int
 add_pick(struct row_picks *picks, uint64_t ordinal, lancet_fragment *fragment,
 	roaring_bitmap_t *rows, struct lancet_error *err)
 {
-	struct row_pick pick = { ordinal, fragment->info.id, fragment->info.physical_rows, rows };
+	struct row_pick pick = { ordinal, fragment->info.id, fragment->info.physical_rows, rows,
+		NULL };
 	int rc = load_deleted(fragment, &pick.deleted, err);
 
 	if (rc == LANCET_OK) {
@@ -69,7 +70,7 @@ add_pick(struct row_picks *picks, uint64_t ordinal, lancet_fragment *fragment,
 	}
 	if (rc != LANCET_OK || roaring_bitmap_is_empty(rows)) {
 		roaring_bitmap_free(rows);
-		if (rc == LANCET_OK)
+		if (pick.deleted != NULL)
 			roaring_bitmap_free(pick.deleted);
 		return rc;
 	}
