@@ -84,14 +84,14 @@ EXTRA_DIST += tests/unit/cellcommit.h tests/unit/cellmodel.h tests/unit/cellops.
 unit_tests += tests/unit/test_change_columns tests/unit/test_json_large tests/unit/test_pbfromjson tests/unit/test_row_ranges
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 unit_tests += tests/unit/test_commit tests/unit/test_commit_crash tests/unit/test_commit_fault \
-	tests/unit/test_commit_refused
+	tests/unit/test_commit_race tests/unit/test_commit_refused
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
-EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitrun.h tests/unit/commitsample.h tests/unit/commitstate.h \
-	tests/unit/commitwhole.h
+EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitrun.h tests/unit/commitsample.h \
+	tests/unit/commitstate.h tests/unit/commitwhole.h
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
-unit_tests += tests/unit/test_op_columns tests/unit/test_op_rewrite
+unit_tests += tests/unit/test_op_columns tests/unit/test_op_create_index tests/unit/test_op_rewrite
 EXTRA_DIST += tests/unit/opwords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
