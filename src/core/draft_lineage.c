@@ -200,12 +200,23 @@ compare_ids(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Most updates keep the order of ids: those need no sorting. */
+static bool
+ascends(const uint64_t *ids, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (ids[i - 1] >= ids[i])
+			return false;
+	return true;
+}
+
 static int
 sort_block(const struct draft *draft, struct block *block, size_t count, struct lancet_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		block->wanted[i] = (struct wanted_id){ block->ids[i], i };
-	qsort(block->wanted, count, sizeof(block->wanted[0]), compare_ids);
+	if (!ascends(block->ids, count))
+		qsort(block->wanted, count, sizeof(block->wanted[0]), compare_ids);
 	for (size_t i = 0; i < count; i++) {
 		block->sorted[i] = block->wanted[i].id;
 		if (i > 0 && block->sorted[i] == block->sorted[i - 1])
@@ -399,15 +410,4 @@ lineage_stamp_offsets(struct draft *draft, size_t place, const roaring_bitmap_t 
 		rc = set_changed(draft, fragment, &runs, err);
 	version_runs_release(&runs);
 	return rc;
-}
-
-void
-lineage_copy(Fragment *to, const Fragment *from)
-{
-	to->row_id_sequence_case = from->row_id_sequence_case;
-	to->inline_row_ids = from->inline_row_ids;
-	to->created_at_version_sequence_case = from->created_at_version_sequence_case;
-	to->inline_created_at_versions = from->inline_created_at_versions;
-	to->last_updated_at_version_sequence_case = from->last_updated_at_version_sequence_case;
-	to->inline_last_updated_at_versions = from->inline_last_updated_at_versions;
 }

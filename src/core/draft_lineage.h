@@ -30,10 +30,6 @@ int lineage_stamp(
  * damage. */
 int lineage_stamp_offsets(struct draft *draft, size_t place, const roaring_bitmap_t *offsets,
 	bool always, struct lancet_error *err);
-/* Gives a fragment the three sequences of another one. */
-void lineage_copy(
-	struct Lance__Table__DataFragment *to, const struct Lance__Table__DataFragment *from);
-
 /* created_at of rows by id, for draft_lineage.c: the versions that rows with these ids (ascending,
  * each once) have in draft->newest; 0 for those that it does not have (draft_created.c). */
 int created_find(struct draft *draft, const struct numbers *sources, const uint64_t *ids,

@@ -89,8 +89,8 @@ put_overlays(struct numbers *fields, const Fragment *fragment)
 			put_fields(fields, fragment->overlays[i]->data_file, NULL);
 }
 
-static int
-compare_fragments(const Fragment *current, const Fragment *image, struct arena *arena,
+int
+changed_fields(const Fragment *current, const Fragment *image, struct arena *arena,
 	struct numbers *ret_fields, struct lancet_error *err)
 {
 	*ret_fields = (struct numbers){ 0 };
@@ -152,7 +152,7 @@ changes_note(struct fragment_changes *changes, struct draft *draft, const Fragme
 {
 	struct arena arena = { 0 };
 	struct numbers fields;
-	int rc = compare_fragments(current, image, &arena, &fields, err);
+	int rc = changed_fields(current, image, &arena, &fields, err);
 
 	if (rc == LANCET_OK && fields.count > 0 && !numbers_equal(&fields, &changes->fields)) {
 		rc = changes_uncover(changes, draft, err);

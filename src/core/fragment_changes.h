@@ -19,6 +19,10 @@ struct fragment_changes {
 /* Both lists of files name the same files, read in the same way. */
 bool files_same(const struct Lance__Table__DataFragment *one,
 	const struct Lance__Table__DataFragment *other);
+/* Fields that `image` has in other files than `current`, or other overlays on; in the arena. */
+int changed_fields(const struct Lance__Table__DataFragment *current,
+	const struct Lance__Table__DataFragment *image, struct arena *arena,
+	struct numbers *ret_fields, struct lancet_error *err);
 /* `current` is about to become `image`. */
 int changes_note(struct fragment_changes *changes, struct draft *draft,
 	const struct Lance__Table__DataFragment *current,

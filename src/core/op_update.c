@@ -11,6 +11,7 @@
 #include "draft_lineage.h"
 #include "draft_mem_wal.h"
 #include "draft_prune.h"
+#include "fragment_changes.h"
 #include "fragment_checks.h"
 #include "operation.h"
 #include "util/macros.h"
@@ -111,9 +112,29 @@ bury_overlays(Fragment *fragment, const struct numbers *fields)
 	fragment->n_overlays = kept;
 }
 
+/* Columns that have got other files, whether the message says so or not. */
+static int
+note_changes(struct draft *draft, Fragment *current, const Fragment *image,
+	const struct update_lists *lists, struct fragment_changes *changes,
+	struct lancet_error *err)
+{
+	Fragment after = *image; /* but for its overlays, which are none of its business */
+	struct numbers fields;
+
+	after.overlays = current->overlays;
+	after.n_overlays = current->n_overlays;
+	TRY(changes_note(changes, draft, current, &after, err));
+	if (!lists->in_place || current->n_overlays == 0)
+		return LANCET_OK;
+	TRY(changed_fields(current, &after, &draft->arena, &fields, err));
+	bury_overlays(current, &fields);
+	bury_overlays(current, &lists->modified);
+	return LANCET_OK;
+}
+
 static int
 apply_image(struct draft *draft, const Fragment *image, const struct update_lists *lists,
-	struct lancet_error *err)
+	struct fragment_changes *changes, struct lancet_error *err)
 {
 	Fragment *current;
 	size_t place;
@@ -122,16 +143,30 @@ apply_image(struct draft *draft, const Fragment *image, const struct update_list
 	TRY(checks_place(draft, image->id, &place, err));
 	TRY(draft_edit(draft, place, &current, err));
 	TRY(checks_deletion(draft, image, current, &whole, err));
+	TRY(note_changes(draft, current, image, lists, changes, err));
 	current->files = image->files;
 	current->n_files = image->n_files;
 	current->deletion_file = image->deletion_file;
 	if (current->physical_rows == 0)
 		current->physical_rows = image->physical_rows;
-	if (lists->in_place)
-		bury_overlays(current, &lists->modified);
 	if (whole)
 		draft_remove(draft, place);
 	return LANCET_OK;
+}
+
+static int
+apply_images(struct draft *draft, const struct update_lists *lists, struct lancet_error *err)
+{
+	const Update *message = draft->message->update;
+	struct fragment_changes changes = { 0 };
+	int rc = LANCET_OK;
+
+	for (size_t i = 0; i < message->n_updated_fragments && rc == LANCET_OK; i++)
+		rc = apply_image(draft, message->updated_fragments[i], lists, &changes, err);
+	if (rc == LANCET_OK)
+		rc = changes_uncover(&changes, draft, err);
+	changes_release(&changes);
+	return rc;
 }
 
 static int
@@ -140,8 +175,7 @@ apply_old(struct draft *draft, const struct update_lists *lists, struct lancet_e
 	const Update *message = draft->message->update;
 	size_t place;
 
-	for (size_t i = 0; i < message->n_updated_fragments; i++)
-		TRY(apply_image(draft, message->updated_fragments[i], lists, err));
+	TRY(apply_images(draft, lists, err));
 	TRY(update_stamp_offsets(draft, lists, err));
 	for (size_t i = 0; i < message->n_removed_fragment_ids; i++) {
 		TRY(checks_place(draft, message->removed_fragment_ids[i], &place, err));

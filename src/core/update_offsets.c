@@ -48,9 +48,12 @@ visit_all(struct draft *draft, const struct update_lists *lists, visitor *visit,
 {
 	const Update *message = draft->message->update;
 
+	/* The older form counts where the newer one is not used. */
 	for (size_t i = 0; i < message->n_updated_fragment_offset_bitmaps; i++)
 		TRY(visit_bitmap(
 			draft, lists, visit, message->updated_fragment_offset_bitmaps[i], err));
+	if (message->n_updated_fragment_offset_bitmaps > 0)
+		return LANCET_OK;
 	for (size_t i = 0; i < message->n_updated_fragment_offsets; i++)
 		TRY(visit_list(draft, lists, visit, message->updated_fragment_offsets[i], err));
 	return LANCET_OK;

@@ -8,6 +8,8 @@
 
 #include "pballoc.h"
 
+#include <stdbool.h>
+
 #define COST_PER_BYTE     32u
 #define COST_BASE         ((size_t)64 * 1024)
 #define COST_FREE         ((size_t)256 * 1024 * 1024) /* beyond it only COST_PER_BYTE_MIN counts */
@@ -22,6 +24,44 @@ pb_cost_limit(size_t size)
 	if (large < COST_FREE)
 		large = COST_FREE;
 	return usual < large ? usual : large;
+}
+
+static bool has_field_zero(const ProtobufCMessage *message);
+
+static bool
+any_has_field_zero(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+	const uint8_t *member = (const uint8_t *)message + field->offset;
+	const uint8_t *quantifier = (const uint8_t *)message + field->quantifier_offset;
+	ProtobufCMessage *const *list = (ProtobufCMessage *const *)member;
+	size_t count = 1;
+
+	if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+		list = *(ProtobufCMessage *const *const *)member;
+		count = *(const size_t *)quantifier;
+	} else if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
+		   *(const uint32_t *)quantifier != field->id) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (list[i] != NULL && has_field_zero(list[i]))
+			return true;
+	return false;
+}
+
+/* protobuf-c keeps a field of number 0 as an unknown one, and may not decode it again from another
+ * place; others refuse it. Messages don't hold each other in a circle: types bound the depth. */
+static bool
+has_field_zero(const ProtobufCMessage *message)
+{
+	for (unsigned i = 0; i < message->n_unknown_fields; i++)
+		if (message->unknown_fields[i].tag == 0)
+			return true;
+	for (unsigned i = 0; i < message->descriptor->n_fields; i++)
+		if (message->descriptor->fields[i].type == PROTOBUF_C_TYPE_MESSAGE &&
+		    any_has_field_zero(message, &message->descriptor->fields[i]))
+			return true;
+	return false;
 }
 
 int
@@ -40,6 +80,9 @@ pb_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes, struct are
 		                   type->short_name, bytes.size, pb_cost_limit(bytes.size));
 	if (message == NULL)
 		return lancet_fail(err, LANCET_CORRUPT, "%s: not decodable", type->short_name);
+	if (has_field_zero(message))
+		return lancet_fail(
+			err, LANCET_CORRUPT, "%s: a field of number 0", type->short_name);
 	arena->limit = 0;
 	*(void **)ret_message = message;
 	return LANCET_OK;

@@ -1,8 +1,31 @@
-/* Cases of oprig.h, run: what the indices cover afterwards, and the row ids that were given. */
+/* Cases of oprig.h, run: fragments and what the indices cover afterwards, and the row ids that were
+ * given. */
 #ifndef TESTS_OPINDEX_H
 #define TESTS_OPINDEX_H
 
 #include "oprig.h"
+
+static inline void
+rig_expect_fragments(struct op_rig *rig, const struct op_case *row, const char *const *due)
+{
+	size_t i = 0;
+
+	for (; i < rig->draft.fragment_count; i++) {
+		struct arena arena = { 0 };
+		struct buf text = { 0 };
+		const Fragment *fragment = NULL;
+
+		OK(draft_look(&rig->draft, i, &arena, &fragment, &err));
+		frag_show(&text, fragment);
+		buf_put_byte(&text, 0);
+		ck_assert_msg(due[i] != NULL && strcmp((char *)text.data, due[i]) == 0,
+			"%s: got %s, not %s", row->label, (char *)text.data,
+			due[i] == NULL ? "nothing" : due[i]);
+		buf_release(&text);
+		arena_release(&arena);
+	}
+	ck_assert_msg(due[i] == NULL, "%s: no %s", row->label, due[i]);
+}
 
 static inline void
 rig_expect_entry(struct op_rig *rig, const struct op_case *row, const char *due)
