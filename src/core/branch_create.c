@@ -37,7 +37,7 @@ struct creation {
 	char uuid[UUID_SIZE + 1];
 	struct store *store; /* of the branch's directory */
 	char directory[STORE_KEY_MAX + 1];
-	uint8_t *bytes;      /* the encoded transaction */
+	uint8_t *bytes; /* the encoded transaction */
 	size_t size;
 };
 
@@ -48,8 +48,10 @@ check_name(const char *name, struct lancet_error *err)
 
 	if (!branch_name_is_valid(slice_text(name)))
 		return lancet_fail(err, LANCET_INVALID,
-			"\"%.200s\" is no name for a branch: parts of letters, digits, '.', '-' and "
-			"'_' with '/' between, without '..', or '.lock' at the end, and not \"main\"",
+			"\"%.200s\" is no name for a branch: parts of letters, digits, '.', '-' "
+			"and "
+			"'_' with '/' between, without '..', or '.lock' at the end, and not "
+			"\"main\"",
 			name);
 	key = ref_key_of_name(REFS_BRANCHES, slice_text(name));
 	if (key == NULL)
@@ -119,8 +121,8 @@ fill_clone(const struct creation *creation, Clone *clone)
 			(ProtobufCBinaryData){ branch.size, (uint8_t *)(uintptr_t)branch.data };
 	}
 	clone->ref_version = creation->version->info.number;
-	clone->ref_path = (ProtobufCBinaryData){ strlen(creation->location),
-		(uint8_t *)creation->location };
+	clone->ref_path =
+		(ProtobufCBinaryData){ strlen(creation->location), (uint8_t *)creation->location };
 	clone->branch_name_presence_case =
 		LANCE__TABLE__TRANSACTION__CLONE__BRANCH_NAME_PRESENCE_BRANCH_NAME;
 	clone->branch_name = (ProtobufCBinaryData){ strlen(creation->name),
@@ -238,8 +240,7 @@ is_same_clone(const struct creation *creation, lancet_version *version)
 		return false;
 	if (transaction->message->operation_case == LANCE__TABLE__TRANSACTION__OPERATION_CLONE) {
 		clone = transaction->message->clone;
-		same = clone->is_shallow &&
-		       clone->ref_version == creation->version->info.number &&
+		same = clone->is_shallow && clone->ref_version == creation->version->info.number &&
 		       text_equal(clone->ref_path, creation->location) &&
 		       clone->branch_name_presence_case != 0 &&
 		       text_equal(clone->branch_name, creation->name);
@@ -250,8 +251,7 @@ is_same_clone(const struct creation *creation, lancet_version *version)
 
 /* LANCET_OK when the only version of the directory is the clone that is wanted. */
 static int
-take_over(struct creation *creation, const struct cleanup_version *entry,
-	struct lancet_error *err)
+take_over(struct creation *creation, const struct cleanup_version *entry, struct lancet_error *err)
 {
 	struct cleanup_dir dir = { creation->store, dataset_root(creation->source),
 		creation->directory };
@@ -314,8 +314,8 @@ create(struct creation *creation, struct lancet_error *err)
 		    creation->name) >= (int)sizeof(creation->directory))
 		return lancet_fail(err, LANCET_INVALID, "the name of the branch is too long");
 	TRY(dataset_location(creation->source, &creation->location, err));
-	TRY(store_sub_open(dataset_base(dataset_root(creation->source))->store,
-		creation->directory, &creation->store, err));
+	TRY(store_sub_open(dataset_base(dataset_root(creation->source))->store, creation->directory,
+		&creation->store, err));
 	TRY(clone_or_take_over(creation, err));
 	TRY(branch_file_create(creation->source, creation->name, info->number,
 		(uint64_t)info->manifest_stat.st_size, err));

@@ -19,8 +19,8 @@
 
 /* What still needs the branch, as text. */
 static int
-list_needs(struct lancet_dataset *root, const char *name, struct buf *needs,
-	struct lancet_error *err)
+list_needs(
+	struct lancet_dataset *root, const char *name, struct buf *needs, struct lancet_error *err)
 {
 	struct lancet_branch_list branches;
 	struct lancet_tag_list tags;
@@ -33,11 +33,11 @@ list_needs(struct lancet_dataset *root, const char *name, struct buf *needs,
 		if (strcmp(branch->name, name) == 0)
 			continue;
 		if (branch->code != LANCET_OK)
-			rc = lancet_fail(err, branch->code, "%s: it may need the branch",
-				branch->error);
+			rc = lancet_fail(
+				err, branch->code, "%s: it may need the branch", branch->error);
 		else if (branch->parent != NULL && strcmp(branch->parent, name) == 0)
-			buf_printf(needs, "%sbranch %s", needs->size == 0 ? "" : ", ",
-				branch->name);
+			buf_printf(
+				needs, "%sbranch %s", needs->size == 0 ? "" : ", ", branch->name);
 	}
 	lancet_branch_list_release(&branches);
 	TRY(rc);
@@ -46,8 +46,7 @@ list_needs(struct lancet_dataset *root, const char *name, struct buf *needs,
 		const struct lancet_tag *tag = &tags.tags[i];
 
 		if (tag->code != LANCET_OK)
-			rc = lancet_fail(
-				err, tag->code, "%s: it may be of the branch", tag->error);
+			rc = lancet_fail(err, tag->code, "%s: it may be of the branch", tag->error);
 		else if (tag->branch != NULL && strcmp(tag->branch, name) == 0)
 			buf_printf(needs, "%stag %s", needs->size == 0 ? "" : ", ", tag->name);
 	}

@@ -1,6 +1,6 @@
-/* The file of a branch. Its identifier says where it comes from: the list of its parent and one pair
- * more, so that of two branches it can be told whether one descends from the other, whatever they
- * are called. Format facts: branches.
+/* The file of a branch. Its identifier says where it comes from: the list of its parent and one
+ * pair more, so that of two branches it can be told whether one descends from the other, whatever
+ * they are called. Format facts: branches.
  */
 #include "branch_write.h"
 
@@ -14,10 +14,10 @@
 #include "util/json.h"
 #include "util/macros.h"
 
-#define ID_SIZE    32 /* hex digits */
-#define PAIRS_MAX  1000
-#define HASH_PRIME UINT64_C(0x100000001b3)
-#define HASH_SEED  UINT64_C(0xcbf29ce484222325)
+#define ID_SIZE     32 /* hex digits */
+#define PAIRS_MAX   1000
+#define HASH_PRIME  UINT64_C(0x100000001b3)
+#define HASH_SEED   UINT64_C(0xcbf29ce484222325)
 #define HASH_SECOND UINT64_C(0x9e3779b97f4a7c15) /* of the other half */
 
 int
@@ -89,8 +89,8 @@ make_up_pair(struct json_object *file, const char *name, char ret_id[ID_SIZE + 1
 		name, parent != NULL ? parent : "", version, created);
 	rc = buf_check(&text, "identifier", err);
 	bytes = buf_slice(&text);
-	(void)snprintf(ret_id, ID_SIZE + 1, "%016" PRIx64 "%016" PRIx64,
-		hash_of(bytes, HASH_SEED), hash_of(bytes, HASH_SEED ^ HASH_SECOND));
+	(void)snprintf(ret_id, ID_SIZE + 1, "%016" PRIx64 "%016" PRIx64, hash_of(bytes, HASH_SEED),
+		hash_of(bytes, HASH_SEED ^ HASH_SECOND));
 	buf_release(&text);
 	return rc;
 }
@@ -157,8 +157,7 @@ copy_mapping(struct json_object *file, const char *name, struct json_object *map
 
 /* The parent's list; that of main is empty. */
 static int
-put_parent(
-	struct lancet_dataset *source, struct json_object *mapping, struct lancet_error *err)
+put_parent(struct lancet_dataset *source, struct json_object *mapping, struct lancet_error *err)
 {
 	lancet_autofree char *key = NULL;
 	struct json_object *file = NULL;

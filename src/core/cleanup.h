@@ -77,8 +77,8 @@ struct cleanup_dirs {
 	size_t count, capacity;
 };
 /* Of the dataset's whole family, without the dataset's own. */
-int cleanup_dirs_find(struct cleanup_dirs *dirs, struct lancet_dataset *dataset,
-	struct lancet_error *err);
+int cleanup_dirs_find(
+	struct cleanup_dirs *dirs, struct lancet_dataset *dataset, struct lancet_error *err);
 void cleanup_dirs_release(struct cleanup_dirs *dirs);
 
 /* A manifest by its name. */
@@ -100,8 +100,8 @@ int cleanup_versions_list(
 int cleanup_version_load(const struct cleanup_dir *dir, const struct cleanup_version *entry,
 	lancet_version **ret_version, struct lancet_error *err);
 /* Everything that the directory's versions name stays. */
-int cleanup_keep_dir(struct cleanup_files *files, const struct cleanup_dir *dir,
-	struct lancet_error *err);
+int cleanup_keep_dir(
+	struct cleanup_files *files, const struct cleanup_dir *dir, struct lancet_error *err);
 
 /* The versions of a dataset that tags and branches need, ascending. CORRUPT: a ref that can't be
  * read. */
@@ -115,13 +115,13 @@ bool cleanup_refs_have(const struct cleanup_refs *refs, uint64_t version);
 
 struct cleanup_item {
 	struct lancet_cleanup_file file; /* first: the public handle points here */
-	uint32_t place; /* of the version it goes with; CLEANUP_STAYS: of none */
-	uint32_t entry; /* of the files; UINT32_MAX: a manifest */
+	uint32_t place;                  /* of the version it goes with; CLEANUP_STAYS: of none */
+	uint32_t entry;                  /* of the files; UINT32_MAX: a manifest */
 };
 
 struct lancet_cleanup {
-	struct cleanup_dir own;   /* the dataset that is cleaned up */
-	struct cleanup_dirs dirs; /* of the rest of its family */
+	struct cleanup_dir own;                /* the dataset that is cleaned up */
+	struct cleanup_dirs dirs;              /* of the rest of its family */
 	struct lancet_cleanup_options options; /* without `versions` */
 	struct cleanup_files files;
 	struct cleanup_versions versions;

@@ -142,8 +142,8 @@ search_name(void *context, const char *name, bool is_dir)
 		return LANCET_OK;
 	if (snprintf(path, sizeof(path), "%s/%s", search->path, name) >= (int)sizeof(path) ||
 		search->depth >= DEPTH_MAX)
-		return lancet_fail(search->err, LANCET_LIMIT,
-			"%s: directories are nested too deep", search->path);
+		return lancet_fail(search->err, LANCET_LIMIT, "%s: directories are nested too deep",
+			search->path);
 	if (holds_no_branch(search, path, name))
 		return LANCET_OK;
 	inner.path = path;
@@ -174,8 +174,8 @@ search_below(struct search *search)
 }
 
 int
-cleanup_dirs_find(struct cleanup_dirs *dirs, struct lancet_dataset *dataset,
-	struct lancet_error *err)
+cleanup_dirs_find(
+	struct cleanup_dirs *dirs, struct lancet_dataset *dataset, struct lancet_error *err)
 {
 	struct lancet_dataset *root = dataset_root(dataset);
 	struct search search = { .dirs = dirs,

@@ -79,8 +79,7 @@ match_data(const char *path, const char *name, struct cleanup_entry *entry)
 	if (match_leftover(path, name, entry))
 		return true;
 	if (ends_with(name, DATA_SUFFIX))
-		return set_key(entry, CLEANUP_DATA, path, name,
-			strlen(name) - strlen(DATA_SUFFIX));
+		return set_key(entry, CLEANUP_DATA, path, name, strlen(name) - strlen(DATA_SUFFIX));
 	return ends_with(name, BLOB_SUFFIX) && slash != NULL && slash + 1 == name &&
 	       set_key(entry, CLEANUP_DATA, path, below, (size_t)(slash - below));
 }
@@ -118,8 +117,8 @@ match_deletion(const char *path, const char *name, struct cleanup_entry *entry)
 
 /* Anything in a directory that is named by a UUID. */
 static bool
-match_below_id(const char *path, const char *top, enum cleanup_kind kind,
-	struct cleanup_entry *entry)
+match_below_id(
+	const char *path, const char *top, enum cleanup_kind kind, struct cleanup_entry *entry)
 {
 	const char *id = path + strlen(top) + 1;
 	const char *slash = strchr(id, '/');
@@ -222,7 +221,7 @@ add_name(void *context, const char *name, bool is_dir)
 								     : LANCET_OK;
 	}
 	return walk->shape->match(path, path + size + 1, &entry) ? add_file(walk, path, entry)
-								  : LANCET_OK;
+								 : LANCET_OK;
 }
 
 static int

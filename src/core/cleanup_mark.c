@@ -49,13 +49,12 @@ mark_data_file(const struct marking *marking, struct slice path, bool elsewhere)
 {
 	size_t suffix = strlen(SUFFIX), start = path.size;
 
-	if (path.size <= suffix ||
-		memcmp(path.data + path.size - suffix, SUFFIX, suffix) != 0)
+	if (path.size <= suffix || memcmp(path.data + path.size - suffix, SUFFIX, suffix) != 0)
 		return; /* no such file is ever removed */
 	while (start > 0 && path.data[start - 1] != '/')
 		start--;
-	mark(marking, CLEANUP_DATA,
-		slice_of(path.data + start, path.size - start - suffix), path, elsewhere);
+	mark(marking, CLEANUP_DATA, slice_of(path.data + start, path.size - start - suffix), path,
+		elsewhere);
 }
 
 /* The scan is at a DataFile that ends at `end`. The path may be anywhere in it. */
@@ -134,8 +133,7 @@ mark_deletion(const struct marking *marking, uint64_t fragment, const struct del
 
 	if (!deletion->present)
 		return;
-	deletion_path_format(
-		fragment, deletion->version, deletion->id, deletion->type != 0, path);
+	deletion_path_format(fragment, deletion->version, deletion->id, deletion->type != 0, path);
 	name = slice_text(strchr(path, '/') + 1);
 	mark(marking, CLEANUP_DELETION, name, name, deletion->elsewhere);
 }

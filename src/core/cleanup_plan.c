@@ -53,8 +53,8 @@ policy_init(struct policy *policy, const lancet_cleanup *cleanup,
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	*policy = (struct policy){ .options = options, .refs = refs };
-	policy->has_before = options->has_older_than ||
-			     (options->keep == 0 && options->versions == NULL);
+	policy->has_before =
+		options->has_older_than || (options->keep == 0 && options->versions == NULL);
 	policy->before_seconds = older_than > (uint64_t)now.tv_sec
 					 ? 0
 					 : (int64_t)((uint64_t)now.tv_sec - older_than);
@@ -236,8 +236,7 @@ make_items(lancet_cleanup *cleanup, struct lancet_error *err)
 		struct cleanup_item *item = &cleanup->items[cleanup->count];
 
 		item->entry = (uint32_t)i;
-		cleanup->count +=
-			judge(cleanup, &cleanup->files.entries[i], old_before, item);
+		cleanup->count += judge(cleanup, &cleanup->files.entries[i], old_before, item);
 	}
 	for (size_t i = 0; i < cleanup->versions.count; i++)
 		if (cleanup->versions.list[i].goes) {

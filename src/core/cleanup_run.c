@@ -196,8 +196,7 @@ still_goes(const lancet_cleanup *cleanup, const struct cleanup_item *item)
 	if (item->entry == UINT32_MAX)
 		return true;
 	entry = &cleanup->files.entries[item->entry];
-	return !entry->kept &&
-	       !(entry->kind == CLEANUP_ROW_MAP && cleanup->files.keep_row_maps);
+	return !entry->kept && !(entry->kind == CLEANUP_ROW_MAP && cleanup->files.keep_row_maps);
 }
 
 /* False when it could not be removed; one that is gone already is fine. */

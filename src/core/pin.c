@@ -129,8 +129,8 @@ lancet_pin_delete(lancet_dataset *dataset, const char *name, struct lancet_error
 	int rc;
 
 	TRY(tag_name_of(name, &tag, err));
-	rc = lancet_dataset_tag(dataset, (struct lancet_bytes){ (uint8_t *)tag, strlen(tag) },
-		&list, err);
+	rc = lancet_dataset_tag(
+		dataset, (struct lancet_bytes){ (uint8_t *)tag, strlen(tag) }, &list, err);
 	if (rc == LANCET_NOT_FOUND)
 		return lancet_fail(err, rc, "no pin \"%.200s\"", name);
 	TRY(rc);

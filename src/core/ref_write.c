@@ -22,8 +22,8 @@ ref_set_object(struct json_object *object, const char *key, struct json_object *
 }
 
 int
-ref_set_text(struct json_object *object, const char *key, const char *text,
-	struct lancet_error *err)
+ref_set_text(
+	struct json_object *object, const char *key, const char *text, struct lancet_error *err)
 {
 	if (text != NULL)
 		return ref_set_object(object, key, json_object_new_string(text), err);
@@ -49,8 +49,8 @@ put_members(struct jsonw *w, const char *key, struct json_object *value, struct 
 
 	jsonw_object(w, key);
 	for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
-		TRY(put_value(w, json_object_iter_peek_name(&at), json_object_iter_peek_value(&at),
-			err));
+		TRY(put_value(
+			w, json_object_iter_peek_name(&at), json_object_iter_peek_value(&at), err));
 	jsonw_end(w);
 	return LANCET_OK;
 }
@@ -120,8 +120,7 @@ ref_render(struct json_object *root, struct buf *out, struct lancet_error *err)
 }
 
 int
-ref_create(
-	struct store *store, const char *key, struct json_object *root, struct lancet_error *err)
+ref_create(struct store *store, const char *key, struct json_object *root, struct lancet_error *err)
 {
 	struct buf text = { 0 };
 	struct slice bytes;
@@ -159,8 +158,8 @@ replace(struct publish *publish, const char *key, struct slice bytes, const stru
 }
 
 int
-ref_replace(struct store *store, const char *key, struct json_object *root,
-	const struct stat *seen, struct lancet_error *err)
+ref_replace(struct store *store, const char *key, struct json_object *root, const struct stat *seen,
+	struct lancet_error *err)
 {
 	struct buf text = { 0 };
 	struct publish publish;
@@ -186,8 +185,7 @@ ref_remove(struct store *store, const char *key, struct lancet_error *err)
 	memcpy(dir, key, size);
 	dir[size] = '\0';
 	rc = store_sync_dir(store, dir, err);
-	return rc == LANCET_OK ? rc
-			       : lancet_wrap(err, rc, "%s: is removed, but not durably", key);
+	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s: is removed, but not durably", key);
 }
 
 bool

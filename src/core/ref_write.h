@@ -11,8 +11,8 @@
 
 /* Members of an object, added behind the others or set in their place. NO_MEMORY. A NULL text is
  * null. */
-int ref_set_text(struct json_object *object, const char *key, const char *text,
-	struct lancet_error *err);
+int ref_set_text(
+	struct json_object *object, const char *key, const char *text, struct lancet_error *err);
 int ref_set_u64(
 	struct json_object *object, const char *key, uint64_t value, struct lancet_error *err);
 /* Takes `value`, which may be NULL when there was no memory for it. */
@@ -24,8 +24,8 @@ int ref_set_object(struct json_object *object, const char *key, struct json_obje
 int ref_render(struct json_object *root, struct buf *out, struct lancet_error *err);
 
 /* Publishes the object as a new file; EXISTS. Durable when it returns. */
-int ref_create(struct store *store, const char *key, struct json_object *root,
-	struct lancet_error *err);
+int ref_create(
+	struct store *store, const char *key, struct json_object *root, struct lancet_error *err);
 /* In the place of the file that looked like *seen when it was read. BUSY when that has changed in
  * the meantime: it is to be read again. */
 int ref_replace(struct store *store, const char *key, struct json_object *root,

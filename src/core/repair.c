@@ -54,8 +54,8 @@ check_frame(struct source *file, struct lancet_error *err)
 	return check_sectors(file, err);
 }
 
-/* LANCET_OK: it is torn, and lies at the path. NOT_FOUND: the version opens. INVALID: something else
- * is the matter with it. */
+/* LANCET_OK: it is torn, and lies at the path. NOT_FOUND: the version opens. INVALID: something
+ * else is the matter with it. */
 static int
 check_torn(lancet_dataset *dataset, uint64_t number, char ret_path[MANIFEST_PATH_MAX],
 	struct lancet_error *err)
@@ -105,8 +105,8 @@ set_aside(struct store *store, const char *path, char into[STORE_KEY_MAX + 1],
 		if (rc != LANCET_EXISTS)
 			return rc;
 	}
-	return lancet_fail(err, LANCET_EXISTS, "%s.torn and %u more names are taken", path,
-		NAMES_MAX - 1);
+	return lancet_fail(
+		err, LANCET_EXISTS, "%s.torn and %u more names are taken", path, NAMES_MAX - 1);
 }
 
 static int
@@ -125,8 +125,8 @@ newest_number(lancet_dataset *dataset, uint64_t *ret_number, struct lancet_error
 }
 
 int
-lancet_repair_torn_head(lancet_dataset *dataset, uint64_t *ret_version, char **ret_name,
-	struct lancet_error *err)
+lancet_repair_torn_head(
+	lancet_dataset *dataset, uint64_t *ret_version, char **ret_name, struct lancet_error *err)
 {
 	struct store *store = dataset_base(dataset)->store;
 	char path[MANIFEST_PATH_MAX], aside[STORE_KEY_MAX + 1];

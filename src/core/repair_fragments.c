@@ -23,8 +23,8 @@ is_loss(int rc, const struct lancet_error *why)
 }
 
 static int
-open_data_file(const lancet_base *base, const char *path, uint64_t size_due,
-	struct lancet_error *err)
+open_data_file(
+	const lancet_base *base, const char *path, uint64_t size_due, struct lancet_error *err)
 {
 	struct datafile *file = NULL;
 	struct source *source = NULL;
@@ -113,8 +113,7 @@ check_fragment(
 }
 
 static int
-check_version(
-	lancet_version *version, uint64_t *ids, size_t *ret_count, struct lancet_error *err)
+check_version(lancet_version *version, uint64_t *ids, size_t *ret_count, struct lancet_error *err)
 {
 	size_t count = 0;
 

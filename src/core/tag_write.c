@@ -47,8 +47,7 @@ key_of(const char *name, char **ret_key, struct lancet_error *err)
 		return lancet_fail(err, LANCET_NO_MEMORY, "tag %s", name);
 	if (strlen(key + sizeof(REFS_TAGS)) > FILE_NAME_MAX) {
 		free(key);
-		return lancet_fail(
-			err, LANCET_INVALID, "\"%.64s...\" is too long for a tag", name);
+		return lancet_fail(err, LANCET_INVALID, "\"%.64s...\" is too long for a tag", name);
 	}
 	*ret_key = key;
 	return LANCET_OK;

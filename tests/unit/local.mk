@@ -91,7 +91,8 @@ EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitrun.h tests/unit/commits
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
-unit_tests += tests/unit/test_op_columns tests/unit/test_op_create_index tests/unit/test_op_rewrite
+unit_tests += tests/unit/test_op_columns tests/unit/test_op_config \
+	tests/unit/test_op_create_index tests/unit/test_op_rewrite
 EXTRA_DIST += tests/unit/opwords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -61,8 +61,8 @@ put_ref(const struct tree *tree, const char *kind, const char *version)
 	if (*version == '\0')
 		return;
 	(void)snprintf(path, sizeof(path), "ds/_refs/%s/r%s.json", kind, version);
-	(void)snprintf(text, sizeof(text), "{\"version\": %s, \"parentVersion\": %s}", version,
-		version);
+	(void)snprintf(
+		text, sizeof(text), "{\"version\": %s, \"parentVersion\": %s}", version, version);
 	tree_text(tree, path, text);
 	if (strcmp(kind, "branches") == 0) {
 		(void)snprintf(path, sizeof(path), "ds/tree/r%s", version);
@@ -236,7 +236,8 @@ START_TEST(only_known_shapes_go_and_only_old_ones)
 		ck_assert_msg(plan_has(cleanup, shapes[_i].path) == due, "%s, pass %d",
 			shapes[_i].path, pass);
 		if (due)
-			ck_assert_int_eq(lancet_cleanup_file(cleanup, 0)->reason, shapes[_i].reason);
+			ck_assert_int_eq(
+				lancet_cleanup_file(cleanup, 0)->reason, shapes[_i].reason);
 		lancet_cleanup_free(cleanup);
 	}
 	close_dataset(dataset, &tree);
@@ -280,7 +281,8 @@ START_TEST(what_any_other_version_names_stays)
 	ck_assert(exists(&tree, "ds/_deletions/0-1-1.arrow"));
 	ck_assert(exists(&tree, "ds/_transactions/0-1.txn"));
 	ck_assert(!exists(&tree, "ds/data/b.lance"));
-	ck_assert(!exists(&tree, "ds/" "_versions/18446744073709551614.manifest"));
+	ck_assert(!exists(&tree, "ds/"
+				 "_versions/18446744073709551614.manifest"));
 	close_dataset(dataset, &tree);
 }
 END_TEST
@@ -302,7 +304,8 @@ START_TEST(a_branch_is_cleaned_up_by_itself)
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		put_version(&tree, &versions[i]);
 	tree_text(&tree, "ds/_refs/branches/r.json", "{\"parentVersion\": 4}");
-	tree_text(&tree, "ds/_refs/branches/q.json", "{\"parentVersion\": 5, \"parentBranch\": \"r\"}");
+	tree_text(&tree, "ds/_refs/branches/q.json",
+		"{\"parentVersion\": 5, \"parentBranch\": \"r\"}");
 	tree_text(&tree, "ds/_refs/tags/t.json", "{\"version\": 4, \"branch\": \"q\"}");
 	tree_text(&tree, "ds/tree/r/data/x.lance", "");
 	tree_text(&tree, "ds/tree/r/data/d.lance", "");
@@ -334,7 +337,8 @@ static const struct {
 	{ "_versions/18446744073709551613.manifest", "torn", LANCET_CORRUPT, "repair" },
 	{ "_versions/2.manifest", "", LANCET_CORRUPT, "two manifests" },
 	{ "_versions/d9223372036854775900.manifest", "", LANCET_CORRUPT, "d9223372036854775900" },
-	{ "tree/r/_versions/18446744073709551613.manifest", "", LANCET_CORRUPT, "tree/r/_versions" },
+	{ "tree/r/_versions/18446744073709551613.manifest", "", LANCET_CORRUPT,
+		"tree/r/_versions" },
 	{ "_refs/tags/t.json", "{", LANCET_CORRUPT, "delete the tag" },
 	{ "_refs/branches/r.json", "{", LANCET_CORRUPT, "delete the branch" },
 	{ "_refs/branches/r.json", "{\"parentVersion\": 3}", LANCET_CORRUPT, "tree/r is missing" },

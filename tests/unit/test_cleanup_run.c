@@ -175,7 +175,8 @@ START_TEST(what_comes_in_between_keeps_its_files)
 	lancet_dataset *dataset = open_dataset(&tree);
 	struct event event = { &tree, dataset, events[_i].happen, events[_i].at, false, false };
 	struct lancet_cleanup_options options = {
-		.has_older_than = true, .progress = note_progress, .context = &event };
+		.has_older_than = true, .progress = note_progress, .context = &event
+	};
 	lancet_cleanup *cleanup = NULL;
 	uint64_t removed = 0, bytes = 0;
 
@@ -282,8 +283,7 @@ START_TEST(whatever_fails_the_versions_that_stay_are_whole)
 
 		tree_text(&tree, "ds/_refs/tags/t.json", "{\"version\": 2}");
 		OK(store_local_open(TREE_PATH(&tree, "ds"), NULL, &local, &err));
-		faulty = store_fault_flags_new(
-			local, nth, faults[_i].os_errno, faults[_i].flags);
+		faulty = store_fault_flags_new(local, nth, faults[_i].os_errno, faults[_i].flags);
 		failed = !clean_up(faulty, &removed);
 		check_kept(&tree);
 		ck_assert(clean_up(local, &removed));

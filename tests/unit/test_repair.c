@@ -155,7 +155,8 @@ START_TEST(a_head_of_a_later_release_stays)
 	char *name = NULL;
 
 	tree_manifest_flags(&tree, "ds/" HEAD, 2, 1, UINT64_C(1) << 30);
-	FAILS(lancet_repair_torn_head(dataset, &version, &name, &err), LANCET_UNSUPPORTED, "bit_30");
+	FAILS(lancet_repair_torn_head(dataset, &version, &name, &err), LANCET_UNSUPPORTED,
+		"bit_30");
 	tree_text(&tree, "ds/_versions/2.manifest", "");
 	FAILS(lancet_repair_torn_head(dataset, &version, &name, &err), LANCET_CORRUPT,
 		"two manifests");

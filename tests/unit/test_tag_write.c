@@ -121,7 +121,8 @@ START_TEST(moving_keeps_what_it_does_not_know)
 	lancet_dataset *dataset = open_dataset(&tree);
 
 	tree_text(&tree, TAG("v"),
-		"{\"later\": [1, -2, 3.5, true, null, \"\\u0000\\\"x\\u00e9\", {}], \"version\": 1, "
+		"{\"later\": [1, -2, 3.5, true, null, \"\\u0000\\\"x\\u00e9\", {}], \"version\": "
+		"1, "
 		"\"createdAt\": \"2020-01-01T00:00:00Z\", \"metadata\": {\"k\": \"v\"}, "
 		"\"branch\": \"gone\", \"big\": 18446744073709551614}");
 	OK(lancet_tag_move(dataset, "v", 3, &err));
