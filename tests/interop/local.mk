@@ -59,3 +59,4 @@ EXTRA_DIST += tests/interop/changes.py tests/interop/test_changes.py
 EXTRA_DIST += tests/interop/commandline.py tests/interop/test_commands.py
 EXTRA_DIST += tests/interop/maintenance.py tests/interop/test_cleanup.py \
 	tests/interop/test_references.py tests/interop/test_repair.py
+EXTRA_DIST += tests/interop/test_preconditions.py
