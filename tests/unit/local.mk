@@ -73,7 +73,7 @@ EXTRA_DIST += tests/unit/conflictrun.h tests/unit/conflictscene.h tests/unit/txn
 	tests/unit/txnmake.h tests/unit/txnparts.h tests/unit/txntext.h tests/unit/txnwords.h
 unit_tests += tests/unit/test_branch_write tests/unit/test_cleanup tests/unit/test_cleanup_run tests/unit/test_repair \
 	tests/unit/test_tag_write
-EXTRA_DIST += tests/unit/cleanupdata.h
+EXTRA_DIST += tests/unit/cleanupdata.h tests/unit/cleanupversions.h
 tests_unit_test_branch_write_SOURCES = tests/unit/test_branch_write.c $(powerloss_sources)
 unit_tests += tests/unit/test_draft tests/unit/test_draft_finish tests/unit/test_manifest_write
 EXTRA_DIST += tests/unit/draftmake.h tests/unit/draftparts.h tests/unit/worldmake.h \
@@ -91,7 +91,7 @@ EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitrun.h tests/unit/commits
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
-unit_tests += tests/unit/test_op_columns tests/unit/test_op_config \
+unit_tests += tests/unit/test_op_clone tests/unit/test_op_columns tests/unit/test_op_config \
 	tests/unit/test_op_create_index tests/unit/test_op_rewrite
 EXTRA_DIST += tests/unit/opwords.h
 check_PROGRAMS += $(unit_tests)
