@@ -52,8 +52,8 @@ LANCET_API int lancet_cleanup_plan(lancet_dataset *dataset,
 	struct lancet_error *err);
 LANCET_API void lancet_cleanup_free(lancet_cleanup *cleanup);
 LANCET_API size_t lancet_cleanup_count(const lancet_cleanup *cleanup);
-/* In the order of removing: what no version names; then version by version, oldest first, the files
- * that it is the last one to name, and its manifest. */
+/* In the order of removing: what no version names; then version by version, oldest first, the
+ * files that it is the last one to name, and its manifest. */
 LANCET_API const struct lancet_cleanup_file *lancet_cleanup_file(
 	const lancet_cleanup *cleanup, size_t index);
 /* Version numbers that go, ascending. */
@@ -71,8 +71,8 @@ LANCET_API int lancet_cleanup_run(lancet_cleanup *cleanup, uint64_t *ret_removed
  * framed and is no torn write but one of a later release, or damage elsewhere: not to be moved. */
 LANCET_API int lancet_repair_torn_head(lancet_dataset *dataset, uint64_t *ret_version,
 	char **ret_name, struct lancet_error *err);
-/* The fragments of the newest readable version that have files which are gone or can't be opened, or
- * whose size is not what the manifest says, or that can't be decoded themselves; allocated. A file
+/* The fragments of the newest readable version that have files which are gone or can't be opened,
+ * or whose size is not what the manifest says, or that can't be decoded themselves; allocated. A file
  * that can't be reached for another reason (its base is gone, no permission) ends the search with
  * that failure: nothing may be dropped for it. */
 LANCET_API int lancet_repair_find_broken(lancet_dataset *dataset, uint64_t **ret_ids,

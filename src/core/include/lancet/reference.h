@@ -12,8 +12,8 @@
  * NOT_FOUND: no such version. Durable when it returns. */
 LANCET_API int lancet_tag_create(
 	lancet_dataset *dataset, const char *name, uint64_t version, struct lancet_error *err);
-/* Keeps createdAt, metadata and keys we don't know. NOT_FOUND: no such tag, or version. BUSY: others
- * moved it all the time. */
+/* Keeps createdAt, metadata and keys we don't know. NOT_FOUND: no such tag, or version. BUSY:
+ * others moved it all the time. */
 LANCET_API int lancet_tag_move(
 	lancet_dataset *dataset, const char *name, uint64_t version, struct lancet_error *err);
 LANCET_API int lancet_tag_delete(
