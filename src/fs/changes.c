@@ -54,6 +54,18 @@ change_reply(void *request, int os_errno, size_t taken)
 		fuse_reply_write(request, taken);
 }
 
+/* Who writes to a staged file, which may have been opened by another. Pages that were mapped are
+ * written by the kernel. */
+static bool
+may_write(fuse_req_t req, const struct fuse_file_info *fi)
+{
+	const struct control *control = tree_control(request_tree(req));
+	uid_t uid = fuse_req_ctx(req)->uid;
+
+	return fi->writepage || uid == 0 ||
+	       (control != NULL && uid == control_options(control)->owner);
+}
+
 void
 change_write(fuse_req_t req, fuse_ino_t node, const char *bytes, size_t size, off_t offset,
 	struct fuse_file_info *fi)
@@ -68,6 +80,8 @@ change_write(fuse_req_t req, fuse_ino_t node, const char *bytes, size_t size, of
 		const struct control_writer writer = { context->uid, context->pid, req };
 
 		control_write(control, &writer, slice_of(bytes, size));
+	} else if (!may_write(req, fi)) {
+		fuse_reply_err(req, EACCES);
 	} else if (tree_write(file, (uint64_t)offset, bytes, size, &err) != LANCET_OK) {
 		reply_failure(req, request_tree(req), node, &err);
 	} else {

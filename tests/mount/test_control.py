@@ -221,6 +221,15 @@ def a_handle_that_is_passed_on():
         check(done.returncode != 0 and b"error" in done.stderr, repr(done))
         equal(tags(mount), set(), "nothing ran")
         os.close(fd)
+        with open(mount.point / "ctl/stage/x", "wb") as staged:
+            done = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                                   "--clear-groups", "sh", "-c", "echo mine >&3"],
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=20,
+                                  check=False, preexec_fn=lambda: os.dup2(staged.fileno(), 3,
+                                                                          inheritable=True),
+                                  close_fds=False)
+        check(done.returncode != 0, "a staged file that was passed on")
+        equal(read(mount.point / "ctl/stage/x"), b"", "its bytes")
         equal(errors(mount)[-1][1:2] + errors(mount)[-1][4:5], [str(NOBODY), "denied"], "noted")
         check(run(["ls", mount.point / "ctl"], user=True).returncode != 0, "others don't look")
     with Mount(sample(), "allow_other", f"uid={NOBODY}") as mount:
@@ -361,6 +370,22 @@ def two_writers():
         held.release()
         equal(first.end(), 0, "the first")
         equal(second.end(), errno.ENOENT, "the payload was used by the first")
+        equal(newest(mount), 7, "versions")
+
+
+@case()
+def the_same_token():
+    """One commit, whoever sends it again, and through whatever mount."""
+    dataset = sample()
+    line = "config.owner=me token=only-once"
+    with Mount(dataset) as mount, Mount(dataset) as other:
+        first = result(mount.point / "ctl/set", line)
+        equal(first["version"], "7", f"{first}")
+        for point in (mount.point, other.point):
+            equal(result(point / "ctl/set", line)["version"], "7", "again")
+    with Mount(dataset) as mount:
+        answer = result(mount.point / "ctl/set", line)
+        equal((answer["version"], answer["found"]), ("7", True), f"{answer}")
         equal(newest(mount), 7, "versions")
 
 
