@@ -58,7 +58,7 @@ pbrandom_bytes(struct pbrandom *random)
 		{ 2, "\xff\xfe" },
 		{ 3, "\xd7\x6d\xf8" }, /* base64 1234 */
 		{ 11, "base64:YQ==" },
-		{ 9, "base64:!" },
+		{ 8, "base64:!" },
 		{ 5, "12345" },
 		{ 16, "0123456789abcdef" },
 	};
