@@ -20,6 +20,7 @@
 #include "refs.h"
 #include "transaction.h"
 #include "util/macros.h"
+#include "util/text.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-braces" /* of protobuf-c's macros */
 
@@ -314,6 +315,9 @@ create(struct creation *creation, struct lancet_error *err)
 		    creation->name) >= (int)sizeof(creation->directory))
 		return lancet_fail(err, LANCET_INVALID, "the name of the branch is too long");
 	TRY(dataset_location(creation->source, &creation->location, err));
+	if (!text_is_utf8(slice_text(creation->location)))
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"a dataset whose path is no UTF-8 can't have branches: they hold the path");
 	TRY(store_sub_open(dataset_base(dataset_root(creation->source))->store, creation->directory,
 		&creation->store, err));
 	TRY(clone_or_take_over(creation, err));
@@ -330,6 +334,8 @@ lancet_branch_create(lancet_dataset *dataset, const char *name, uint64_t version
 	int rc;
 
 	TRY(check_name(name, err));
+	if (message != NULL && !text_is_utf8(slice_text(message)))
+		return lancet_fail(err, LANCET_INVALID, "the message is no UTF-8");
 	TRY(check_free(dataset_root(dataset), name, err));
 	TRY(lancet_version_open(dataset, version, &creation.version, err));
 	rc = create(&creation, err);

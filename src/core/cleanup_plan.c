@@ -56,7 +56,7 @@ policy_init(struct policy *policy, const lancet_cleanup *cleanup,
 	policy->has_before =
 		options->has_older_than || (options->keep == 0 && options->versions == NULL);
 	policy->before_seconds = older_than > (uint64_t)now.tv_sec
-					 ? 0
+					 ? INT64_MIN
 					 : (int64_t)((uint64_t)now.tv_sec - older_than);
 	policy->before_nanos = now.tv_nsec;
 	policy->kept_from = count > 0 ? count - 1 : 0; /* the newest one stays */
@@ -105,7 +105,8 @@ fail_unread(struct lancet_error *why, int rc, struct lancet_error *err)
 {
 	if (rc == LANCET_CORRUPT)
 		return lancet_fail(err, rc,
-			"%s: nothing is removed while a version can't be read; repair it first",
+			"%s: nothing is removed while a version can't be read (repair sets a torn "
+			"newest one aside)",
 			why->text);
 	if (err != NULL)
 		*err = *why;

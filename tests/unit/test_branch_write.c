@@ -74,6 +74,22 @@ START_TEST(a_branch_begins_as_a_clone)
 }
 END_TEST
 
+START_TEST(texts_that_are_no_utf8_are_refused)
+{
+	struct tree tree = one_version();
+	lancet_dataset *dataset = open_dataset(&tree);
+
+	FAILS(lancet_branch_create(dataset, "b\xff", 7, NULL, &err), LANCET_INVALID, "name");
+	FAILS(lancet_branch_create(dataset, "b", 7, "why\xff", &err), LANCET_INVALID, "message");
+	lancet_dataset_unref(dataset);
+	tree_rename(&tree, "ds", "d\xff");
+	OK(lancet_dataset_open(TREE_PATH(&tree, "d\xff"), NULL, &dataset, &err));
+	FAILS(lancet_branch_create(dataset, "b", 7, NULL, &err), LANCET_UNSUPPORTED, "UTF-8");
+	ck_assert(!exists(&tree, "d\xff/tree"));
+	close_dataset(dataset, &tree);
+}
+END_TEST
+
 START_TEST(nothing_outside_is_removed_with_a_branch)
 {
 	struct tree tree = one_version();
@@ -257,6 +273,7 @@ START_TEST(no_loss_of_power_leaves_half_a_branch)
 END_TEST
 
 UNIT_MAIN("branch_write", UNIT_TEST(a_branch_begins_as_a_clone),
+	UNIT_TEST(texts_that_are_no_utf8_are_refused),
 	UNIT_TEST(nothing_outside_is_removed_with_a_branch),
 	UNIT_LOOP(a_damaged_parent_has_no_branches, identifiers),
 	UNIT_LOOP(a_branch_is_made_whole_or_not_at_all, flags),

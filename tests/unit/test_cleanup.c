@@ -5,7 +5,7 @@
 
 /* Five versions; each has a file of its own, all have "all", 1 to 3 have "abc". */
 static const struct data_version history[] = {
-	{ "ds", 1, 1000, "all abc a", 1, NULL, "0-1.txn", 0 },
+	{ "ds", 1, 0, "all abc a", 1, NULL, "0-1.txn", 0 },
 	{ "ds", 2, 2000, "all abc b", 2, "over", "1-2.txn", 0 },
 	{ "ds", 3, 3000, "all abc c", 0, NULL, "2-3.txn", 0 },
 	{ "ds", 4, 4000, "all d", 0, NULL, "3-4.txn", 0 },
