@@ -93,7 +93,7 @@ unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_job
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
 unit_tests += tests/unit/test_op_clone tests/unit/test_op_columns tests/unit/test_op_config \
 	tests/unit/test_op_create_index tests/unit/test_op_rewrite
-EXTRA_DIST += tests/unit/opwords.h
+EXTRA_DIST += tests/unit/opwords.h tests/unit/rewritewords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 EXTRA_DIST += tests/unit/unit.h
