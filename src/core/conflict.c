@@ -74,6 +74,22 @@ check(struct clash *clash)
 	return conflict_rule_of(clash->ours->kind, clash->theirs->kind)(clash);
 }
 
+/* What conflict_finish finds in the newest version may have come with theirs. */
+static bool
+may_decide(const struct touched *ours, const struct touched *theirs)
+{
+	switch (ours->kind) {
+	case OPERATION_CREATE_INDEX:
+	case OPERATION_REWRITE:
+		return theirs->kind == OPERATION_REWRITE || theirs->adds_reuse ||
+		       theirs->removes_reuse;
+	case OPERATION_UPDATE_BASES:
+		return theirs->kind == OPERATION_UPDATE_BASES;
+	default:
+		return true;
+	}
+}
+
 int
 conflict_check(struct rebase *rebase, const lancet_transaction *theirs, uint64_t number,
 	struct conflict *ret_conflict, struct lancet_error *err)
@@ -92,6 +108,8 @@ conflict_check(struct rebase *rebase, const lancet_transaction *theirs, uint64_t
 	if (rc == LANCET_OK) {
 		rc = check(&clash);
 		rebase->last = touched.kind;
+		if (may_decide(&rebase->touched, &touched))
+			rebase->decisive = (struct rebase_mark){ number, touched.kind };
 		touched_release(&touched);
 	}
 	return rc == LANCET_OK ? rc
@@ -156,7 +174,9 @@ conflict_finish(struct rebase *rebase, struct conflict *ret_conflict, struct lan
 		.conflict = ret_conflict,
 		.err = err };
 
-	start(&clash, rebase->last);
+	if (rebase->decisive.version != 0)
+		clash.version = rebase->decisive.version;
+	start(&clash, rebase->decisive.version != 0 ? rebase->decisive.kind : rebase->last);
 	if (finishers[rebase->touched.kind] == NULL)
 		return LANCET_OK;
 	return finishers[rebase->touched.kind](&clash);

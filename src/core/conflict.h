@@ -75,6 +75,7 @@ struct rebase {
 	struct index_set *carried_set;
 	uint64_t checked;             /* versions up to this one were held against ours */
 	enum operation_kind last;     /* the operation of that one */
+	struct rebase_mark decisive;  /* last one that conflict_finish may refuse ours for */
 	uint64_t work;                /* comparisons so far, of what can be many times many */
 	struct rebase_mark *marks;    /* for conflict_finish */
 	struct rebase_index *indices; /* CreateIndex: one for each new entry */
