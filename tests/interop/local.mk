@@ -60,3 +60,5 @@ EXTRA_DIST += tests/interop/commandline.py tests/interop/test_commands.py
 EXTRA_DIST += tests/interop/maintenance.py tests/interop/test_cleanup.py \
 	tests/interop/test_references.py tests/interop/test_repair.py
 EXTRA_DIST += tests/interop/test_preconditions.py
+EXTRA_DIST += tests/interop/pairmodel.py tests/interop/pairops.py tests/interop/pairs.py \
+	tests/interop/pairtable.py tests/interop/test_commit_pairs.py
