@@ -8,6 +8,7 @@
 #include "file/datafile.h"
 #include "lance/transaction.pb-c.h"
 #include "names.h"
+#include "store_write.h"
 #include "util/macros.h"
 #include "util/roaringx.h"
 #include "version.h"
@@ -179,6 +180,8 @@ check_file(const struct sound *sound, const stored_file *file, uint64_t rows, ui
 		rc = check_open_file(sound, file, source, rows, ret_rows);
 		source_unref(source);
 	}
+	if (rc == LANCET_OK)
+		rc = store_keep(store, key, sound->err);
 	return lancet_wrap(sound->err, rc, "%s", key);
 }
 
@@ -267,6 +270,8 @@ load_deletion(const struct sound *sound, uint64_t fragment, const Lance__Table__
 		rc = is_bitmap ? deletion_bitmap_parse(source, rows, rows, ret_set, sound->err)
 			       : deletion_arrow_parse(source, rows, ret_set, sound->err);
 		source_unref(source);
+		if (rc == LANCET_OK && (rc = store_keep(store, key, sound->err)) != LANCET_OK)
+			roaring_bitmap_free(*ret_set);
 	}
 	return lancet_wrap(sound->err, rc, "%s", path);
 }

@@ -9,6 +9,7 @@
 #include "names.h"
 #include "reuse.h"
 #include "rowmap.h"
+#include "store_write.h"
 #include "touched.h"
 #include "util/macros.h"
 #include "version.h"
@@ -39,6 +40,8 @@ check_index_file(struct store *store, const char *directory, const Lance__Table_
 			(const char *)key.data, file->size_bytes, (uint64_t)st.st_size);
 	else if (rc != LANCET_OK)
 		rc = lancet_wrap(err, rc, "%s", (const char *)key.data);
+	else
+		rc = store_keep(store, (const char *)key.data, err);
 	buf_release(&key);
 	return rc;
 }
@@ -124,6 +127,8 @@ check_map(const struct sound *sound, const struct lancet_transition *transition)
 			rowmap_free(map);
 		source_unref(source);
 	}
+	if (rc == LANCET_OK)
+		rc = store_keep(base->store, path, sound->err);
 	return lancet_wrap(sound->err, rc, "%s", path);
 }
 

@@ -9,7 +9,9 @@
 #include "names.h"
 #include "util/macros.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <uuid/uuid.h>
 
 #define TEMPORARY_PREFIX ".tmp-"
@@ -280,5 +282,36 @@ store_can_publish(struct store *store, const char *dir, struct lancet_error *err
 			"%s: the storage lets link(2) replace a file that is there, so "
 			"nothing can be committed safely",
 			dir);
+	return LANCET_OK;
+}
+
+/* A file system that knows no syncing has nothing to lose. */
+static int
+sync_open_file(int fd, const char *key, struct lancet_error *err)
+{
+	int rc;
+
+	do
+		rc = fsync(fd);
+	while (rc != 0 && errno == EINTR);
+	if (rc == 0 || errno == EINVAL || errno == EROFS)
+		return LANCET_OK;
+	return lancet_fail_errno(err, "%s: sync", key);
+}
+
+int
+store_keep(struct store *store, const char *key, struct lancet_error *err)
+{
+	char dir[STORE_KEY_MAX + 1];
+	lancet_autoclose int fd = -1;
+	struct stat st;
+
+	TRY(store_open_fd(store, key, &fd, &st, err));
+	TRY(sync_open_file(fd, key, err));
+	(void)snprintf(dir, sizeof(dir), "%s", key);
+	do {
+		dir[store_dir_size(dir)] = '\0';
+		TRY(store_sync_dir(store, dir, err));
+	} while (dir[0] != '\0');
 	return LANCET_OK;
 }

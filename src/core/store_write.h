@@ -80,6 +80,10 @@ int store_remove_dir(struct store *store, const char *key, struct lancet_error *
 /* Makes durable what has become of the names in a directory; "" is the root. */
 int store_sync_dir(struct store *store, const char *key, struct lancet_error *err);
 
+/* Makes a file that somebody else has written durable, with its name and the directories it lies
+ * in: before what will point to it is. */
+int store_keep(struct store *store, const char *key, struct lancet_error *err);
+
 /* OK when store_link works here, tried out with temporary files in the directory `dir` ("" is the
  * root) which must exist; UNSUPPORTED, naming what is missing. The answer of the first time is
  * kept. Other failures (a full or read-only file system) are not. */

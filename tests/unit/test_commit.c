@@ -289,6 +289,56 @@ START_TEST(syncs_are_left_out_when_asked)
 }
 END_TEST
 
+static ino_t synced[64];
+static size_t synced_count;
+
+int
+fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && synced_count < ARRAY_SIZE(synced))
+		synced[synced_count++] = st.st_ino;
+	return 0;
+}
+
+static bool
+was_synced(const struct tree *tree, const char *key)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(TREE_PATH(tree, key), &st), 0);
+	for (size_t i = 0; i < synced_count; i++)
+		if (synced[i] == st.st_ino)
+			return true;
+	return false;
+}
+
+/* A data file of another program, which may not have cared. */
+START_TEST(files_of_others_are_durable_before_a_version_names_them)
+{
+	struct tree tree = sample_new();
+	lancet_dataset *dataset = sample_open(&tree);
+	lancet_change *made = change_append(dataset, SAMPLE_NEWEST), *change;
+	Lance__Table__DataFile *file = made->message->append->fragments[0]->files[0];
+	uint8_t bytes[4096];
+	size_t size;
+
+	sample_copy_file(SAMPLE "/" SAMPLE_FILE, TREE_PATH(&tree, "data/theirs.lance"));
+	file->path.data = (uint8_t *)(uintptr_t) "theirs.lance";
+	file->path.len = strlen("theirs.lance");
+	size = protobuf_c_message_pack(&made->message->base, bytes);
+	lancet_change_free(made);
+	synced_count = 0;
+	OK(lancet_change_parse(dataset, bytes, size, &change, &err));
+	ck_assert(was_synced(&tree, "data/theirs.lance") && was_synced(&tree, "data"));
+	ck_assert_uint_eq(commit_now(change).version, NEXT);
+	ck_assert(was_synced(&tree, SAMPLE_NEXT) && was_synced(&tree, "_versions"));
+	lancet_dataset_unref(dataset);
+	tree_remove(&tree);
+}
+END_TEST
+
 static const char durability[2];
 
 UNIT_MAIN("commit", UNIT_TEST(a_commit_says_what_it_has_done),
@@ -299,4 +349,5 @@ UNIT_MAIN("commit", UNIT_TEST(a_commit_says_what_it_has_done),
 	UNIT_TEST(of_two_commits_with_a_token_one_is_made),
 	UNIT_TEST(a_twin_that_wins_the_race_is_found),
 	UNIT_TEST(what_a_killed_attempt_left_is_in_nobodys_way),
+	UNIT_TEST(files_of_others_are_durable_before_a_version_names_them),
 	UNIT_LOOP(syncs_are_left_out_when_asked, durability))
