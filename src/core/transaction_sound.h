@@ -2,8 +2,8 @@
  *
  * Only what is new is looked at: a file that the fragment of the same id has already in the version
  * that was read was looked at when it came. Nothing is decoded but what tells the length and the
- * place of columns, and deletion vectors. What is sound is made durable, too, whoever wrote it, since
- * the manifest that will name it is.
+ * place of columns, and deletion vectors. What is sound is made durable, too, whoever wrote it,
+ * since the manifest that will name it is.
  */
 #ifndef CORE_TRANSACTION_SOUND_H
 #define CORE_TRANSACTION_SOUND_H
