@@ -72,9 +72,9 @@ LANCET_API int lancet_cleanup_run(lancet_cleanup *cleanup, uint64_t *ret_removed
 LANCET_API int lancet_repair_torn_head(lancet_dataset *dataset, uint64_t *ret_version,
 	char **ret_name, struct lancet_error *err);
 /* The fragments of the newest readable version that have files which are gone or can't be opened,
- * or whose size is not what the manifest says, or that can't be decoded themselves; allocated. A file
- * that can't be reached for another reason (its base is gone, no permission) ends the search with
- * that failure: nothing may be dropped for it. */
+ * or whose size is not what the manifest says, or that can't be decoded themselves; allocated. A
+ * file that can't be reached for another reason (its base is gone, no permission) ends the search
+ * with that failure: nothing may be dropped for it. */
 LANCET_API int lancet_repair_find_broken(lancet_dataset *dataset, uint64_t **ret_ids,
 	size_t *ret_count, struct lancet_error *err);
 
