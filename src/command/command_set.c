@@ -31,10 +31,6 @@ parse_word(struct settings *settings, const struct command_word *word, struct la
 {
 	const char *name = word->key != NULL ? word->key : word->value;
 
-	if (settings->unset && word->key != NULL && *word->value != '\0')
-		return lancet_fail(err, LANCET_INVALID,
-			"%.60s=%.20s: unset takes names alone; set gives values", name,
-			word->value);
 	if (!settings->unset && word->key == NULL)
 		return lancet_fail(
 			err, LANCET_INVALID, "%.60s: give a value: %.60s=VALUE", name, name);
@@ -43,6 +39,10 @@ parse_word(struct settings *settings, const struct command_word *word, struct la
 
 		if (strncmp(name, places[i].prefix, size) != 0 || name[size] == '\0')
 			continue;
+		if (settings->unset && word->key != NULL && *word->value != '\0')
+			return lancet_fail(err, LANCET_INVALID,
+				"%.60s=%.20s: unset takes names alone; set gives values", name,
+				word->value);
 		settings->list[settings->count++] = (struct lancet_set){
 			.where = places[i].where,
 			.key = name + size,
