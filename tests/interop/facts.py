@@ -11,7 +11,7 @@ from pathlib import Path
 
 import hidden
 import sequences
-from wire import Corrupt, ManifestFile, Message
+from wire import Corrupt, ManifestFile, Message, encode
 
 FLAGS = ("deletion_files stable_row_ids v2_format table_config base_paths no_transaction_files "
          "data_overlays covering_indices mixed_file_versions reuse_with_stable_row_ids "
@@ -136,6 +136,8 @@ class Segment:
         self.bitmap = sequences.roaring(raw) if raw else None
         details = message.sub(6)
         self.type_url = details.text(1) if details is not None else None
+        self.details = details.bytes(2) if details is not None else None
+        self.raw = encode(message.fields)
         self.created_at = message.uint(8) if message.has(8) else None
         self.base = message.uint(9) if message.has(9) else None
         self.files = {m.text(1): m.uint(2) for m in message.subs(10)}

@@ -61,4 +61,5 @@ EXTRA_DIST += tests/interop/maintenance.py tests/interop/test_cleanup.py \
 	tests/interop/test_references.py tests/interop/test_repair.py
 EXTRA_DIST += tests/interop/test_preconditions.py
 EXTRA_DIST += tests/interop/pairmodel.py tests/interop/pairops.py tests/interop/pairs.py \
-	tests/interop/pairtable.py tests/interop/test_commit_pairs.py
+	tests/interop/pairtable.py tests/interop/test_commit_pairs.py tests/interop/test_commit_paths.py
+EXTRA_DIST += tests/interop/test_commit_twins.py
