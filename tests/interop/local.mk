@@ -63,3 +63,5 @@ EXTRA_DIST += tests/interop/test_preconditions.py
 EXTRA_DIST += tests/interop/pairmodel.py tests/interop/pairops.py tests/interop/pairs.py \
 	tests/interop/pairtable.py tests/interop/test_commit_pairs.py tests/interop/test_commit_paths.py
 EXTRA_DIST += tests/interop/test_commit_twins.py
+EXTRA_DIST += tests/interop/soak.py tests/interop/soakkill.py tests/interop/soakmodel.py \
+	tests/interop/soakwriter.py

@@ -8,9 +8,16 @@ EXTRA_DIST += \
 EXTRA_DIST += tests/mount/test_reuse.py
 EXTRA_DIST += tests/mount/controllib.py tests/mount/test_control.py tests/mount/test_jobs.py \
 	tests/mount/test_stage.py
+EXTRA_DIST += tests/mount/test_soak.py
 
-check-mount: lancefs mount-helpers/mount.lancefs
+check-mount: lancefs lancet mount-helpers/mount.lancefs
 	srcdir='$(srcdir)' abs_top_builddir='$(abs_top_builddir)' PYTHON='$(PYTHON)' \
 		sh $(srcdir)/tests/mount/run.sh
 
 .PHONY: check-mount
+
+# The long form of test_soak: ten minutes and more. SOAK_FLAGS='--seconds 60 --seed 1 --plain'
+soak: lancefs lancet
+	abs_top_builddir='$(abs_top_builddir)' $(PYTHON) -B $(srcdir)/tests/interop/soak.py $(SOAK_FLAGS)
+
+.PHONY: soak
