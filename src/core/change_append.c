@@ -265,7 +265,7 @@ set_append(struct appending *appending, struct lancet_error *err)
 	append->n_fragments = 1;
 	change->message->operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
 	change->message->append = append;
-	return transaction_sound(change->read, change->message, err);
+	return transaction_sound(change->read, change->message, false, err);
 }
 
 static int

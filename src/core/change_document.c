@@ -63,7 +63,7 @@ accept(lancet_change *change, int code, struct lancet_error *err)
 	TRY(check_operation(change->message, err));
 	TRY(check_uuid(change->message, code, err));
 	TRY(change_open_read(change, err));
-	return transaction_sound(change->read, change->message, err);
+	return transaction_sound(change->read, change->message, true, err);
 }
 
 static int

@@ -8,7 +8,6 @@
 #include "file/datafile.h"
 #include "lance/transaction.pb-c.h"
 #include "names.h"
-#include "store_write.h"
 #include "util/macros.h"
 #include "util/roaringx.h"
 #include "version.h"
@@ -181,7 +180,7 @@ check_file(const struct sound *sound, const stored_file *file, uint64_t rows, ui
 		source_unref(source);
 	}
 	if (rc == LANCET_OK)
-		rc = store_keep(store, key, sound->err);
+		rc = sound_keep(sound, store, key);
 	return lancet_wrap(sound->err, rc, "%s", key);
 }
 
@@ -270,7 +269,7 @@ load_deletion(const struct sound *sound, uint64_t fragment, const Lance__Table__
 		rc = is_bitmap ? deletion_bitmap_parse(source, rows, rows, ret_set, sound->err)
 			       : deletion_arrow_parse(source, rows, ret_set, sound->err);
 		source_unref(source);
-		if (rc == LANCET_OK && (rc = store_keep(store, key, sound->err)) != LANCET_OK)
+		if (rc == LANCET_OK && (rc = sound_keep(sound, store, key)) != LANCET_OK)
 			roaring_bitmap_free(*ret_set);
 	}
 	return lancet_wrap(sound->err, rc, "%s", path);

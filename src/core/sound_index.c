@@ -9,7 +9,6 @@
 #include "names.h"
 #include "reuse.h"
 #include "rowmap.h"
-#include "store_write.h"
 #include "touched.h"
 #include "util/macros.h"
 #include "version.h"
@@ -17,9 +16,10 @@
 #define UUID_SIZE 16u
 
 static int
-check_index_file(struct store *store, const char *directory, const Lance__Table__IndexFile *file,
-	struct lancet_error *err)
+check_index_file(const struct sound *sound, struct store *store, const char *directory,
+	const Lance__Table__IndexFile *file)
 {
+	struct lancet_error *err = sound->err;
 	struct buf key = { 0 };
 	struct stat st;
 	int rc = store_key_check(slice_of(file->path.data, file->path.len), err);
@@ -41,7 +41,7 @@ check_index_file(struct store *store, const char *directory, const Lance__Table_
 	else if (rc != LANCET_OK)
 		rc = lancet_wrap(err, rc, "%s", (const char *)key.data);
 	else
-		rc = store_keep(store, (const char *)key.data, err);
+		rc = sound_keep(sound, store, (const char *)key.data);
 	buf_release(&key);
 	return rc;
 }
@@ -83,7 +83,7 @@ sound_index_files(const struct sound *sound, struct slice uuid, bool has_base, u
 	if (count == 0)
 		return check_directory(store, directory, sound->err);
 	for (size_t i = 0; i < count; i++)
-		TRY(check_index_file(store, directory, files[i], sound->err));
+		TRY(check_index_file(sound, store, directory, files[i]));
 	return LANCET_OK;
 }
 
@@ -128,7 +128,7 @@ check_map(const struct sound *sound, const struct lancet_transition *transition)
 		source_unref(source);
 	}
 	if (rc == LANCET_OK)
-		rc = store_keep(base->store, path, sound->err);
+		rc = sound_keep(sound, base->store, path);
 	return lancet_wrap(sound->err, rc, "%s", path);
 }
 
@@ -201,7 +201,7 @@ check_reuse(const struct sound *sound, struct slice entry)
 int
 transaction_sound_reuse(lancet_version *read, struct lancet_bytes entry, struct lancet_error *err)
 {
-	struct sound sound = { .read = read, .err = err };
+	struct sound sound = { .read = read, .theirs = true, .err = err };
 
 	return check_reuse(&sound, slice_of(entry.data, entry.size));
 }

@@ -6,6 +6,7 @@
 
 #include "fragment.h"
 #include "lance/transaction.pb-c.h"
+#include "store_write.h"
 #include "util/macros.h"
 #include "version.h"
 
@@ -269,9 +270,16 @@ check_operation(const struct sound *sound, const transaction *message)
 }
 
 int
-transaction_sound(lancet_version *read, const transaction *message, struct lancet_error *err)
+sound_keep(const struct sound *sound, struct store *store, const char *key)
 {
-	struct sound sound = { .read = read, .message = message, .err = err };
+	return sound->theirs ? store_keep(store, key, sound->err) : LANCET_OK;
+}
+
+int
+transaction_sound(
+	lancet_version *read, const transaction *message, bool theirs, struct lancet_error *err)
+{
+	struct sound sound = { .read = read, .message = message, .theirs = theirs, .err = err };
 
 	return lancet_wrap(err, check_operation(&sound, message), "transaction");
 }

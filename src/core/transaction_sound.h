@@ -2,8 +2,8 @@
  *
  * Only what is new is looked at: a file that the fragment of the same id has already in the version
  * that was read was looked at when it came. Nothing is decoded but what tells the length and the
- * place of columns, and deletion vectors. What is sound is made durable, too, whoever wrote it,
- * since the manifest that will name it is.
+ * place of columns, and deletion vectors. What others have written is made durable, too, since
+ * the manifest that will name it is.
  */
 #ifndef CORE_TRANSACTION_SOUND_H
 #define CORE_TRANSACTION_SOUND_H
@@ -21,9 +21,9 @@ struct store;
 
 /* CORRUPT: a file contradicts the message, or the message itself; NOT_FOUND: it is not there; the
  * text names it. IO, DENIED and UNSUPPORTED (a base that is not local, a file of a version that is
- * not known) are of the file, too. */
+ * not known) are of the file, too. `theirs`: others wrote the files. */
 int transaction_sound(lancet_version *read, const struct Lance__Table__Transaction *message,
-	struct lancet_error *err);
+	bool theirs, struct lancet_error *err);
 
 /* The row maps and details that an encoded IndexMetadata of the reuse history names: one that goes
  * with a Rewrite. */
@@ -34,6 +34,7 @@ int transaction_sound_reuse(
 struct sound {
 	lancet_version *read;
 	const struct Lance__Table__Transaction *message; /* NULL: a lone entry */
+	bool theirs;
 	struct lancet_error *err;
 };
 
@@ -41,6 +42,8 @@ struct sound {
  * no dataset `path` alone. Allocated, the caller frees. CORRUPT: a path or base that can't be. */
 int sound_place(const struct sound *sound, const char *prefix, struct slice path, bool has_base,
 	uint32_t base_id, struct store **ret_store, char **ret_key);
+/* Of a file that is sound: durable when others wrote it. */
+int sound_keep(const struct sound *sound, struct store *store, const char *key);
 /* A fragment's physical rows are those of the file, unless they are 0: not known. */
 int sound_data_file(
 	const struct sound *sound, const struct Lance__Table__DataFile *file, uint64_t rows);
