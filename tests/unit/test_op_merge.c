@@ -87,6 +87,10 @@ static const struct op_case merges[] = {
 		.before = { A0 },
 		.parts = { { PART_FRAGMENT, 1, A0 "+n:10" }, { PART_SCHEMA, 2, "0,1,2,3,4,10" } },
 		.after = { A0 "+n:10" } },
+	{ "overlays are gone, or are not", .flags = FLAG_DATA_OVERLAYS,
+		.before = { A0 " over=o:1@4+q:2@6" }, .entries = { "i:1:0:1Bitmap:5", "j:0:0" },
+		.parts = { { PART_FRAGMENT, 1, A0 " over=q:2@6" }, SCHEMA },
+		.after = { A0 " over=q:2@6" }, .covered = { "i:", "j:0" } },
 	{ "overlays are folded", .flags = FLAG_DATA_OVERLAYS, .before = { A0 " over=o:1@4" },
 		.entries = { "i:1:0:1Bitmap:5", "j:2:0" },
 		.parts = { { PART_FRAGMENT, 1, NEW0 }, SCHEMA }, .after = { NEW0 },
@@ -99,16 +103,27 @@ START_TEST(fragments_are_merged)
 }
 END_TEST
 
+#define NEW_SCHEMA                                                                                 \
+	{                                                                                          \
+		PART_SCHEMA, 2, "0,1,2,3,4,5"                                                      \
+	}
+
 static const struct {
 	const char *label;
 	struct op_case row;
 	const char *key; /* that the schema's metadata has afterwards */
 } metadata[] = {
 	{ "none is in the message",
-		{ .before = { A0 }, .parts = { { PART_FRAGMENT, 1, A0 }, SCHEMA } }, "s0" },
+		{ .flags = FLAG_NON_REUSABLE_FIELD_IDS,
+			.field_mark = 4,
+			.before = { A0 },
+			.parts = { { PART_FRAGMENT, 1, A0 }, NEW_SCHEMA } },
+		"s0" },
 	{ "other one is",
-		{ .before = { A0 },
-			.parts = { { PART_FRAGMENT, 1, A0 }, SCHEMA, { PART_MAP, 3, "s1" } } },
+		{ .flags = FLAG_NON_REUSABLE_FIELD_IDS,
+			.field_mark = 4,
+			.before = { A0 },
+			.parts = { { PART_FRAGMENT, 1, A0 }, NEW_SCHEMA, { PART_MAP, 3, "s1" } } },
 		"s1" },
 };
 
@@ -122,6 +137,8 @@ START_TEST(metadata_of_the_schema_is_not_lost)
 	rig_message(&rig, 105, &metadata[_i].row);
 	OK(operation_apply(&rig.draft, &err));
 	head = rig.draft.head;
+	ck_assert_int_eq(head->max_allocated_field_id, metadata[_i].row.field_mark + 1);
+	ck_assert((rig.draft.changed & DRAFT_FIELD_MARK) != 0);
 	ck_assert_uint_eq(head->n_schema_metadata, 1);
 	ck_assert_mem_eq(head->schema_metadata[0]->key.data, metadata[_i].key, 2);
 	draft_release(&rig.draft);
