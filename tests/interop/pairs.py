@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import archives
@@ -174,10 +175,40 @@ def theirs(handle, key):
 LETTERS = {"ok": "C", "busy": "R", "conflict": "I", "invalid": "V"}
 
 
+def together(make, found):
+    """A function of a name: what `make` makes of that pair. All are made when it is first asked."""
+    def guarded(pair):
+        try:
+            return make(pair)
+        except Exception as error:  # for the test to show, not for the pool
+            return error
+
+    @functools.cache
+    def outcomes():
+        with ThreadPoolExecutor(2) as pool:
+            return dict(zip(found, pool.map(guarded, found.values())))
+
+    def outcome(name):
+        out = outcomes()[name]
+        if isinstance(out, Exception):
+            raise out
+        return out
+    return outcome
+
+
 # ---- what a version holds -------------------------------------------------------------------
 
 LINEAGE = ["id", "_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 PROBED = [1, 4, 5, 8, 9, 17, 21, 33, 70, 100, 200, 300, 301]
+
+
+def problem(*arguments, **options):
+    """The error that `held` raises, or None."""
+    try:
+        held(*arguments, **options)
+    except Exception as error:
+        return error
+    return None
 
 
 def held(path, kind, steps, lineage=True):
