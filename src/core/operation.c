@@ -43,7 +43,7 @@ operation_apply(struct draft *draft, struct lancet_error *err)
 	if (effect == NULL || effect->apply == NULL)
 		return lancet_fail(err, LANCET_UNSUPPORTED, "operation %s can't be committed",
 			operation_kind_name(kind));
-	rc = pb_check_text(&draft->message->base, err);
+	rc = pb_check_decodable(&draft->message->base, err);
 	if (rc == LANCET_OK && effect->check != NULL)
 		rc = effect->check(draft, err);
 	if (rc == LANCET_OK)

@@ -1,8 +1,12 @@
 #include "pbutf8.h"
 
+#include "lance/table.pb-c.h"
 #include "pbjson_fields.h"
 #include "util/macros.h"
 #include "util/text.h"
+
+/* Fields of DataFragment. */
+enum { FRAGMENT_CLUSTERING = 15, FRAGMENT_METADATA = 16 };
 
 static int
 check_bytes(const ProtobufCMessageDescriptor *type, const ProtobufCFieldDescriptor *field,
@@ -20,6 +24,23 @@ is_member(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field
 	return (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) == 0 ||
 	       *(const uint32_t *)((const uint8_t *)message + field->quantifier_offset) ==
 		       field->id;
+}
+
+/* Decoders of others know these numbers, and what they hold is not released. */
+static int
+check_reserved(const ProtobufCMessage *message, struct lancet_error *err)
+{
+	if (message->descriptor != &lance__table__data_fragment__descriptor)
+		return LANCET_OK;
+	for (unsigned i = 0; i < message->n_unknown_fields; i++) {
+		uint32_t tag = message->unknown_fields[i].tag;
+
+		if (tag == FRAGMENT_CLUSTERING || tag == FRAGMENT_METADATA)
+			return lancet_fail(err, LANCET_UNSUPPORTED,
+				"a fragment declares %s: this build can't write it",
+				tag == FRAGMENT_CLUSTERING ? "clustering" : "metadata");
+	}
+	return LANCET_OK;
 }
 
 /* The values of a field of texts. */
@@ -55,15 +76,16 @@ check_messages(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *
 	}
 	for (size_t i = 0; i < count; i++)
 		if (list[i] != NULL)
-			TRY(pb_check_text(list[i], err));
+			TRY(pb_check_decodable(list[i], err));
 	return LANCET_OK;
 }
 
 int
-pb_check_text(const ProtobufCMessage *message, struct lancet_error *err)
+pb_check_decodable(const ProtobufCMessage *message, struct lancet_error *err)
 {
 	const ProtobufCMessageDescriptor *type = message->descriptor;
 
+	TRY(check_reserved(message, err));
 	for (unsigned i = 0; i < type->n_fields; i++) {
 		const ProtobufCFieldDescriptor *field = &type->fields[i];
 

@@ -1,5 +1,5 @@
-/* Whether the text of a message is UTF-8: one that is not makes a decoder refuse the whole message,
- * and with a manifest everybody's dataset. */
+/* Whether others can decode a message: text that is not UTF-8 makes a decoder refuse the whole of
+ * it, and with a manifest everybody's dataset; so may a field that they know and we don't. */
 #ifndef CORE_PBUTF8_H
 #define CORE_PBUTF8_H
 
@@ -7,8 +7,9 @@
 
 #include <lancet/error.h>
 
-/* Of all fields that are text (pbtext.h), in the messages below it, too. INVALID names the first
- * one that is not. Content of bytes fields is not looked into. */
-int pb_check_text(const ProtobufCMessage *message, struct lancet_error *err);
+/* With the messages below it: INVALID names the first field that is text (pbtext.h) and not UTF-8,
+ * UNSUPPORTED a fragment with fields that are reserved. Content of bytes fields is not looked
+ * into. Format facts: DataFragment. */
+int pb_check_decodable(const ProtobufCMessage *message, struct lancet_error *err);
 
 #endif

@@ -133,6 +133,37 @@ START_TEST(a_uuid_that_is_none_is_refused)
 }
 END_TEST
 
+static const struct {
+	uint32_t tag;
+	ProtobufCWireType wire_type;
+	const char *word;
+} reserved_fields[] = {
+	{ 15, PROTOBUF_C_WIRE_TYPE_VARINT, "clustering" },
+	{ 15, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, "clustering" },
+	{ 16, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, "metadata" },
+};
+
+/* pylance can't decode a transaction whose wire type of field 15 is another one than its own. */
+START_TEST(fields_of_fragments_that_are_reserved_are_refused)
+{
+	static uint8_t zero[1];
+	struct tree tree = sample_new();
+	lancet_dataset *dataset = sample_open(&tree);
+	lancet_change *change = change_delete(dataset, SAMPLE_NEWEST, "3:1");
+	ProtobufCMessageUnknownField field = { .tag = reserved_fields[_i].tag,
+		.wire_type = reserved_fields[_i].wire_type,
+		.len = 1,
+		.data = zero };
+	ProtobufCMessage *image = &change->message->delete_->updated_fragments[0]->base;
+
+	image->unknown_fields = &field;
+	image->n_unknown_fields = 1;
+	(void)refused(&tree, change, LANCET_UNSUPPORTED, reserved_fields[_i].word);
+	lancet_dataset_unref(dataset);
+	tree_remove(&tree);
+}
+END_TEST
+
 START_TEST(names_of_two_schemes_are_refused)
 {
 	struct tree tree = sample_new();
@@ -234,6 +265,7 @@ UNIT_MAIN("commit_refused", UNIT_LOOP(nothing_is_committed_on_a_torn_head, torn_
 	UNIT_TEST(a_version_that_is_another_one_now_is_not_built_on),
 	UNIT_LOOP(odd_read_versions_are_refused, odd_versions),
 	UNIT_LOOP(a_uuid_that_is_none_is_refused, odd_uuids),
+	UNIT_LOOP(fields_of_fragments_that_are_reserved_are_refused, reserved_fields),
 	UNIT_TEST(names_of_two_schemes_are_refused), UNIT_TEST(who_won_is_said),
 	UNIT_TEST(a_cancelled_commit_is_not_made),
 	UNIT_TEST(storage_that_can_not_publish_is_refused_first),
