@@ -16,6 +16,7 @@
 #define WINDOW_DEFAULT   (256u * 1024)
 #define READ_SIZE_MIN    4096u
 #define HEAD_SIZE_MAX    20u /* two varints of 10 bytes */
+#define USUAL_SIZE_MAX   6u  /* a tag of one byte, a value of 35 bits */
 #define FIELD_NUMBER_MAX ((1u << 29) - 1)
 
 int
@@ -103,70 +104,119 @@ view(struct pbscan *scan, uint64_t offset, size_t needed, struct slice *ret_view
 	return LANCET_OK;
 }
 
-/* A varint; most tags and values are one byte long, and a manifest has millions of them. */
-static inline uint64_t
-take_varint(struct cursor *c)
+/* Numbers are taken from where `at` is; false when they are not all there. A manifest has millions
+ * of them, most of one byte or two: no cursor is kept in memory for those. */
+static inline bool
+take_varint(struct slice in, size_t *at, uint64_t *ret_value)
 {
+	size_t left = in.size - *at;
 	struct cursor slow;
-	uint64_t value;
 
-	if (c->at < c->in.size && c->in.data[c->at] < 0x80)
-		return c->in.data[c->at++];
-	slow = *c; /* a copy, so that c itself can stay in registers */
-	value = cursor_varint(&slow);
-	*c = slow;
-	return value;
+	if (left > 0 && in.data[*at] < 0x80) {
+		*ret_value = in.data[*at];
+		*at += 1;
+		return true;
+	}
+	if (left > 1 && in.data[*at + 1] < 0x80) {
+		*ret_value = (uint64_t)(in.data[*at] & 0x7f) | (uint64_t)in.data[*at + 1] << 7;
+		*at += 2;
+		return true;
+	}
+	slow = (struct cursor){ .in = in, .at = *at };
+	*ret_value = cursor_varint(&slow);
+	*at = slow.at;
+	return !slow.bad;
+}
+
+static inline bool
+take_value(struct slice in, enum pb_wire wire, size_t *at, uint64_t *ret_value)
+{
+	size_t size = wire == PB_FIXED64 ? sizeof(uint64_t) : sizeof(uint32_t);
+
+	if (wire == PB_VARINT || wire == PB_BYTES)
+		return take_varint(in, at, ret_value);
+	if (in.size - *at < size)
+		return false;
+	*ret_value = wire == PB_FIXED64 ? load_u64(in.data + *at) : load_u32(in.data + *at);
+	*at += size;
+	return true;
 }
 
 /* Reads the head of the field at `start` of a message that ends at `end`; `head` begins there. */
-static inline int
+static int
 parse_head(struct slice head, uint64_t start, uint64_t end, struct pb_field *ret_field,
            struct lancet_error *err)
 {
-	struct cursor c = { .in = head };
-	struct pb_field field = { .start = start };
-	uint64_t tag = take_varint(&c);
+	uint64_t tag, value;
+	size_t at = 0;
+	uint32_t number;
+	enum pb_wire wire;
 
-	if (c.bad)
+	if (!take_varint(head, &at, &tag))
 		return lancet_fail(err, LANCET_CORRUPT, "field at byte %" PRIu64 ": bad tag",
 		                   start);
 	if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX)
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "field at byte %" PRIu64 ": number %" PRIu64, start, tag >> 3);
-	field.number = (uint32_t)(tag >> 3);
-	field.wire = (enum pb_wire)(tag & 7);
-	switch (field.wire) {
-	case PB_VARINT:
-	case PB_BYTES:
-		field.value = take_varint(&c);
-		break;
-	case PB_FIXED64:
-		field.value = cursor_u64(&c);
-		break;
-	case PB_FIXED32:
-		field.value = cursor_u32(&c);
-		break;
-	default:
+	number = (uint32_t)(tag >> 3);
+	wire = (enum pb_wire)(tag & 7);
+	if (wire != PB_VARINT && wire != PB_FIXED64 && wire != PB_BYTES && wire != PB_FIXED32)
 		return lancet_fail(err, LANCET_CORRUPT,
-		                   "field %" PRIu32 " at byte %" PRIu64 ": wire type %u",
-		                   field.number, start, (unsigned)(tag & 7));
-	}
-	if (c.bad)
+		                   "field %" PRIu32 " at byte %" PRIu64 ": wire type %u", number,
+		                   start, (unsigned)wire);
+	if (!take_value(head, wire, &at, &value))
 		return lancet_fail(err, LANCET_CORRUPT,
 		                   "field %" PRIu32 " at byte %" PRIu64
 		                   ": value is cut or too long",
-		                   field.number, start);
-	field.offset = field.end = start + c.at;
-	if (field.wire == PB_BYTES) {
-		if (field.value > end - field.offset)
-			return lancet_fail(err, LANCET_CORRUPT,
-			                   "field %" PRIu32 " at byte %" PRIu64 ": %" PRIu64
-			                   " bytes, %" PRIu64 " left",
-			                   field.number, start, field.value, end - field.offset);
-		field.end += field.value;
-	}
-	*ret_field = field;
+		                   number, start);
+	if (wire == PB_BYTES && value > end - (start + at))
+		return lancet_fail(err, LANCET_CORRUPT,
+		                   "field %" PRIu32 " at byte %" PRIu64 ": %" PRIu64
+		                   " bytes, %" PRIu64 " left",
+		                   number, start, value, end - (start + at));
+	ret_field->number = number;
+	ret_field->wire = wire;
+	ret_field->value = value;
+	ret_field->start = start;
+	ret_field->offset = start + at;
+	ret_field->end = start + at + (wire == PB_BYTES ? value : 0);
 	return LANCET_OK;
+}
+
+/* The next field if it is one of those that a manifest has by the million: its number is below 16,
+ * it is a varint of a few bytes or a content, and the window has HEAD_SIZE_MAX bytes of it and
+ * more. False: pbscan_next has to look. */
+static inline bool
+next_usual(struct pbscan *scan, struct pb_field *ret_field)
+{
+	uint64_t skip = scan->at - scan->window_at, value, offset;
+	unsigned wire, shift = 7;
+	const uint8_t *head;
+	size_t size = 2;
+
+	if (skip >= scan->window_size || scan->window_size - skip < HEAD_SIZE_MAX)
+		return false;
+	head = scan->window + skip;
+	wire = head[0] & 7u;
+	if (head[0] >= 0x80 || head[0] < 8 || (wire != PB_VARINT && wire != PB_BYTES))
+		return false;
+	value = head[1] & 0x7f;
+	for (; head[size - 1] >= 0x80; size++, shift += 7) {
+		if (size == USUAL_SIZE_MAX)
+			return false;
+		value |= (uint64_t)(head[size] & 0x7f) << shift;
+	}
+	offset = scan->at + size;
+	if (wire == PB_BYTES && value > scan->end - offset)
+		return false;
+	ret_field->number = head[0] >> 3;
+	ret_field->wire = (enum pb_wire)wire;
+	ret_field->value = value;
+	ret_field->start = scan->at;
+	ret_field->offset = offset;
+	ret_field->end = wire == PB_BYTES ? offset + value : offset;
+	scan->at = ret_field->end;
+	return true;
 }
 
 int
@@ -174,18 +224,13 @@ pbscan_next(struct pbscan *scan, struct pb_field *ret_field, bool *ret_more,
             struct lancet_error *err)
 {
 	uint64_t left = scan->end - scan->at;
-	uint64_t skip = scan->at - scan->window_at;
 	struct slice head;
 
-	if (left == 0) {
-		*ret_more = false;
+	if (left == 0 || next_usual(scan, ret_field)) {
+		*ret_more = left != 0;
 		return LANCET_OK;
 	}
-	if (skip < scan->window_size && scan->window_size - skip >= HEAD_SIZE_MAX)
-		head = slice_of(scan->window + skip, HEAD_SIZE_MAX);
-	else
-		TRY(view(scan, scan->at, left < HEAD_SIZE_MAX ? (size_t)left : HEAD_SIZE_MAX, &head,
-		         err));
+	TRY(view(scan, scan->at, left < HEAD_SIZE_MAX ? (size_t)left : HEAD_SIZE_MAX, &head, err));
 	TRY(parse_head(head, scan->at, scan->end, ret_field, err));
 	scan->at = ret_field->end;
 	*ret_more = true;
@@ -202,7 +247,10 @@ pbscan_next_inside(struct pbscan *scan, uint64_t end, struct pb_field *ret_field
 		*ret_more = false;
 		return LANCET_OK;
 	}
-	TRY(pbscan_next(scan, ret_field, ret_more, err));
+	if (next_usual(scan, ret_field))
+		*ret_more = true;
+	else
+		TRY(pbscan_next(scan, ret_field, ret_more, err));
 	if (!*ret_more)
 		return lancet_fail(err, LANCET_CORRUPT, "message at %" PRIu64 ": cut short", start);
 	if (ret_field->end > end)

@@ -160,6 +160,104 @@ START_TEST(a_lie_is_corrupt_and_gives_no_field)
 }
 END_TEST
 
+/* `count` times field 2 with `size` bytes of content. */
+static void
+put_fields(struct buf *b, unsigned count, uint32_t size)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t left = size;
+
+		buf_put_byte(b, 0x12);
+		for (; left >= 0x80; left >>= 7)
+			buf_put_byte(b, (uint8_t)(left | 0x80));
+		buf_put_byte(b, (uint8_t)left);
+		buf_fill(b, 'x', size);
+	}
+}
+
+static const uint64_t values[] = { 0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff,
+	UINT64_C(1) << 28, (UINT64_C(1) << 35) - 1, UINT64_C(1) << 35, (UINT64_C(1) << 42) - 1,
+	UINT64_C(1) << 62, UINT64_MAX };
+static const uint8_t tags[] = { 0x08, 0x78, 0x80 }; /* fields 1 and 15; 16 has one byte more */
+
+static void
+put_varint(struct buf *b, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		buf_put_byte(b, (uint8_t)(value | 0x80));
+	buf_put_byte(b, (uint8_t)value);
+}
+
+START_TEST(numbers_of_every_length_are_read_with_much_behind_them)
+{
+	struct counting_source counting;
+	struct pb_field field;
+	struct buf b = { 0 };
+	struct pbscan scan;
+	bool more;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
+		buf_put_byte(&b, tags[i]);
+		if (tags[i] >= 0x80)
+			buf_put_byte(&b, 1);
+		put_varint(&b, values[_i]);
+	}
+	buf_fill(&b, 'x', 64);
+	counting = counting_source(buf_slice(&b));
+	ck_assert_int_eq(pbscan_init(&scan, &counting.base, 0, b.size, 0, NULL), LANCET_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
+		ck_assert_int_eq(pbscan_next(&scan, &field, &more, NULL), LANCET_OK);
+		ck_assert_uint_eq(field.number, ((const uint32_t[]){ 1, 15, 16 })[i]);
+		ck_assert_int_eq(field.wire, PB_VARINT);
+		ck_assert_uint_eq(field.value, values[_i]);
+		ck_assert_uint_eq(field.offset, field.end);
+	}
+	ck_assert_uint_eq(field.end, b.size - 64);
+	pbscan_release(&scan);
+	buf_release(&b);
+}
+END_TEST
+
+START_TEST(lies_with_much_behind_them_are_told_too)
+{
+	static const struct {
+		uint8_t size, bytes[12];
+	} heads[] = {
+		{ 2, { 0x00, 1 } },
+		{ 2, { 0x0b, 1 } },
+		{ 2, { 0x0f, 1 } },
+		{ 2, { 0x0a, 65 } },
+		{ 6, { 0x0a, 0x80, 0x80, 0x80, 0x80, 1 } },
+		{ 11, { 10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 } },
+		{ 11, { 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct pb_field field = { .number = 77 };
+		struct counting_source counting;
+		struct buf b = { 0 };
+		struct pbscan scan;
+		bool more = false;
+
+		put_fields(&b, 1, 20);
+		buf_put(&b, heads[i].bytes, heads[i].size);
+		buf_fill(&b, 1, 64);
+		counting = counting_source(buf_slice(&b));
+		ck_assert_int_eq(pbscan_init(&scan, &counting.base, 0, b.size, 0, NULL), LANCET_OK);
+		ck_assert_int_eq(
+			pbscan_next_inside(&scan, 21, &field, &more, NULL), LANCET_CORRUPT);
+		scan.at = 22;
+		field.number = 77;
+		more = false;
+		ck_assert_int_eq(pbscan_next(&scan, &field, &more, NULL), LANCET_CORRUPT);
+		ck_assert_uint_eq(field.number, 77);
+		ck_assert(!more);
+		pbscan_release(&scan);
+		buf_release(&b);
+	}
+}
+END_TEST
+
 START_TEST(content_may_not_leave_the_message_though_the_source_goes_on)
 {
 	struct counting_source counting = counting_source(slice_of(sample, sizeof(sample)));
@@ -180,21 +278,6 @@ START_TEST(content_may_not_leave_the_message_though_the_source_goes_on)
 	                 LANCET_CORRUPT);
 }
 END_TEST
-
-/* `count` times field 2 with `size` bytes of content. */
-static void
-put_fields(struct buf *b, unsigned count, uint32_t size)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t left = size;
-
-		buf_put_byte(b, 0x12);
-		for (; left >= 0x80; left >>= 7)
-			buf_put_byte(b, (uint8_t)(left | 0x80));
-		buf_put_byte(b, (uint8_t)left);
-		buf_fill(b, 'x', size);
-	}
-}
 
 static const struct {
 	unsigned count;
@@ -256,6 +339,8 @@ END_TEST
 UNIT_MAIN("pbscan", UNIT_LOOP(fields_have_number_value_and_place, windows),
           UNIT_TEST(memory_is_walked_without_a_window),
           UNIT_LOOP(a_lie_is_corrupt_and_gives_no_field, lies),
+          UNIT_LOOP(numbers_of_every_length_are_read_with_much_behind_them, values),
+          UNIT_TEST(lies_with_much_behind_them_are_told_too),
           UNIT_TEST(content_may_not_leave_the_message_though_the_source_goes_on),
           UNIT_LOOP(reads_are_few_and_long_contents_are_not_read, walks),
           UNIT_TEST(bytes_larger_than_the_window_are_refused))
