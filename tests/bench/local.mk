@@ -5,6 +5,9 @@ tests_bench_scan_SOURCES = tests/bench/scan.c
 EXTRA_DIST += tests/bench/translate.py
 EXTRA_PROGRAMS += tests/bench/translate
 tests_bench_translate_SOURCES = tests/bench/translate.c
+EXTRA_DIST += tests/bench/commit.py
+EXTRA_PROGRAMS += tests/bench/commit
+tests_bench_commit_SOURCES = tests/bench/commit.c
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
@@ -16,4 +19,7 @@ bench-scan: tests/bench/scan
 bench-translate: tests/bench/translate
 	TRANSLATE='$(abs_top_builddir)/tests/bench/translate' \
 		$(PYTHON) $(srcdir)/tests/bench/translate.py $(BENCH_FLAGS)
-.PHONY: bench bench-scan bench-translate
+bench-commit: tests/bench/commit
+	COMMIT='$(abs_top_builddir)/tests/bench/commit' \
+		$(PYTHON) $(srcdir)/tests/bench/commit.py $(BENCH_FLAGS)
+.PHONY: bench bench-scan bench-translate bench-commit
