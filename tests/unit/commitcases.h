@@ -2,7 +2,8 @@
 #ifndef TESTS_COMMITCASES_H
 #define TESTS_COMMITCASES_H
 
-#include "commitsample.h"
+#include "commitdrops.h"
+#include "commitmessages.h"
 
 struct commit_case {
 	const char *label;
@@ -77,43 +78,17 @@ case_restore_holds(lancet_version *made)
 	return lancet_version_info(made)->physical_rows == 48;
 }
 
-static inline int
-case_rename(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
-{
-	return lancet_change_rename_column(read, "price", "cost", ret_change, err);
-}
-
-static inline bool
-case_rename_holds(lancet_version *made)
-{
-	const struct lancet_field *fields;
-	size_t count;
-
-	return lancet_version_fields(made, &fields, &count, NULL) == LANCET_OK && count == 3 &&
-	       slice_equal(slice_of(fields[2].name.data, fields[2].name.size), slice_text("cost"));
-}
-
-static inline int
-case_drop_fragments(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
-{
-	const uint64_t ids[] = { 1, 2 };
-	uint64_t rows;
-
-	return lancet_change_drop_fragments(read, ids, 2, ret_change, &rows, err);
-}
-
-static inline bool
-case_drop_fragments_holds(lancet_version *made)
-{
-	return lancet_version_info(made)->fragment_count == 2;
-}
-
 static const struct commit_case commit_cases[] = {
 	{ "config", case_config, case_config_holds, 2, 2 },
 	{ "delete", case_delete, case_delete_holds, 2 + 2, 2 + 1 },
 	{ "append", case_append, case_append_holds, 2 + 1, 2 + 1 },
 	{ "restore", case_restore, case_restore_holds, 2, 2 },
 	{ "rename", case_rename, case_rename_holds, 2, 2 },
+	{ "drop_index", case_drop_index, case_drop_index_holds, 2, 2 },
+	{ "reserve", case_reserve, case_reserve_holds, 2, 2 },
+	{ "bases", case_bases, case_bases_holds, 2, 2 },
+	{ "rewrite", case_rewrite, case_rewrite_holds, 2, 2 },
+	{ "overwrite", case_overwrite, case_overwrite_holds, 2, 2 },
 	{ "drop_fragments", case_drop_fragments, case_drop_fragments_holds, 2, 2 },
 };
 
