@@ -123,9 +123,10 @@ check_name(const char *to, bool top_level, struct lancet_error *err)
 			strlen(to), NAME_MAX_SIZE);
 	if (!text_is_utf8(slice_text(to)))
 		return lancet_fail(err, LANCET_INVALID, "the new name is not UTF-8");
-	if (top_level && strchr(to, '.') != NULL)
+	if (top_level && strpbrk(to, ".`") != NULL)
 		return lancet_fail(err, LANCET_INVALID,
-			"\"%.200s\": the name of a top-level column can't have a dot", to);
+			"\"%.200s\": the name of a top-level column can't have a dot or backtick",
+			to);
 	if (top_level && is_reserved(to))
 		return lancet_fail(err, LANCET_INVALID, "\"%.200s\": a reserved name", to);
 	return LANCET_OK;

@@ -12,6 +12,7 @@
 #include "util/slice.h"
 
 #define EXTENSION_NAME "ARROW:extension:name"
+#define PARENT_NONE    (-1)
 
 typedef Lance__File__Field Field;
 typedef Lance__File__StringEntry StringEntry;
@@ -201,6 +202,45 @@ check_unique(struct listing *listing, struct lancet_error *err)
 	return LANCET_OK;
 }
 
+/* Top-level names that queries take for something else: the reference panics at some of them. */
+static bool
+is_reserved(struct slice name)
+{
+	static const char *const reserved[] = { "_rowid", "_rowaddr", "_rowoffset",
+		"_row_created_at_version", "_row_last_updated_at_version" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+		if (slice_equal(name, slice_text(reserved[i])))
+			return true;
+	return name.size == 0 || memchr(name.data, '.', name.size) != NULL ||
+	       memchr(name.data, '`', name.size) != NULL;
+}
+
+static bool
+had_name(const struct draft *draft, struct slice name)
+{
+	for (size_t i = 0; i < draft->head->n_fields; i++)
+		if (draft->head->fields[i]->parent_id == PARENT_NONE &&
+			slice_equal(bytes_of(draft->head->fields[i]->name), name))
+			return true;
+	return false;
+}
+
+/* What others have named so can be committed on, and no more is. */
+static int
+check_names(const struct draft *draft, const struct listing *listing, struct lancet_error *err)
+{
+	for (size_t i = 0; i < listing->count; i++) {
+		struct slice name = bytes_of(listing->fields[i]->name);
+
+		if (listing->parents[i] == listing->count && is_reserved(name) &&
+			!had_name(draft, name))
+			return lancet_fail(err, LANCET_INVALID,
+				"no top-level field can be named \"%.*s\"", FIELD_TEXT(name));
+	}
+	return LANCET_OK;
+}
+
 /* A field that the draft has had all along. */
 static bool
 is_known(const struct draft *draft, const Field *field)
@@ -257,6 +297,8 @@ draft_schema_check(
 
 	if (rc == LANCET_OK)
 		rc = check_unique(&listing, err);
+	if (rc == LANCET_OK)
+		rc = check_names(draft, &listing, err);
 	listing_release(&listing);
 	if (rc == LANCET_OK)
 		rc = check_types(draft, fields, count, err);

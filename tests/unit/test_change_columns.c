@@ -127,6 +127,7 @@ static const struct {
 	{ "a.b.c", "b", LANCET_EXISTS, 0, "there is one already" },
 	{ "c", "c", LANCET_INVALID, 0, "that is its name" },
 	{ "c", "x.y", LANCET_INVALID, 0, "can't have a dot" },
+	{ "c", "x`y", LANCET_INVALID, 0, "backtick" },
 	{ "c", "", LANCET_INVALID, 0, "empty" },
 	{ "c", "_rowaddr", LANCET_INVALID, 0, "reserved" },
 	{ "c", "\xff", LANCET_INVALID, 0, "not UTF-8" },

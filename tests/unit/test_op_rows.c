@@ -162,6 +162,31 @@ find_entry(Lance__File__StringEntry *const *list, size_t count, const char *key)
 	return NULL;
 }
 
+/* The reference makes no table with them, or can't read the one it made. */
+static const char *const no_names[] = { "", "a.b", "a`b", "_rowid", "_rowaddr", "_rowoffset",
+	"_row_created_at_version", "_row_last_updated_at_version" };
+
+START_TEST(names_that_mean_something_else_are_refused)
+{
+	static const struct op_case row = { "names", .before = { A0 },
+		.parts = { { PART_SCHEMA, 2, "0,1" } } };
+	struct op_rig rig = { 0 };
+	ProtobufCBinaryData *name;
+
+	rig_open(&rig, &row);
+	rig_message(&rig, 102, &row);
+	name = &rig.draft.message->overwrite->schema[1]->name;
+	name->len = strlen(no_names[_i]);
+	name->data = draft_copy(&rig.draft, no_names[_i], name->len + 1);
+	FAILS(operation_apply(&rig.draft, &err), LANCET_INVALID, "no top-level field");
+	/* one that is there already is carried along */
+	rig.draft.head->fields[1]->name = *name;
+	OK(operation_apply(&rig.draft, &err));
+	draft_release(&rig.draft);
+	made_release(&rig.made);
+}
+END_TEST
+
 START_TEST(config_stays_when_all_is_overwritten)
 {
 	static const struct op_case row = { "config", .flags = FLAG_NON_REUSABLE_FIELD_IDS,
@@ -271,6 +296,7 @@ END_TEST
 
 UNIT_MAIN("op_rows", UNIT_LOOP(new_rows_are_appended, appends),
 	UNIT_LOOP(rows_are_deleted, deletes), UNIT_LOOP(all_is_overwritten, overwrites),
+	UNIT_LOOP(names_that_mean_something_else_are_refused, no_names),
 	UNIT_TEST(config_stays_when_all_is_overwritten),
 	UNIT_LOOP(a_field_id_may_mean_another_field, readers), UNIT_TEST(ids_are_reserved),
 	UNIT_TEST(others_are_refused))
