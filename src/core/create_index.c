@@ -5,6 +5,7 @@
 
 #include "conflict_rules.h"
 #include "draft_index.h"
+#include "draft_mem_wal.h"
 #include "lance/transaction.pb-c.h"
 #include "util/macros.h"
 #include "util/text.h"
@@ -154,6 +155,8 @@ create_index_check(struct draft *draft, size_t at, struct lancet_error *err)
 	const Entry *entry = draft->message->create_index->new_indices[at];
 
 	TRY(check_name(entry, err));
+	if (entry_is_mem_wal(entry))
+		TRY(mem_wal_check(draft, entry, err));
 	TRY(check_fields(draft, entry, err));
 	TRY(check_fragments(draft, entry, err));
 	TRY(check_origin(draft, entry, err));

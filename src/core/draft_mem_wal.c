@@ -31,6 +31,14 @@ unpack_details(
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "index " MEM_WAL_INDEX_NAME);
 }
 
+int
+mem_wal_check(struct draft *draft, const Entry *entry, struct lancet_error *err)
+{
+	Details *details;
+
+	return unpack_details(draft, entry, &details, err);
+}
+
 /* Puts the details into the entry, which becomes one of `dataset_version`. */
 static int
 pack_details(struct draft *draft, Entry *entry, const Details *details, uint64_t dataset_version,

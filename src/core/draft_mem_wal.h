@@ -9,6 +9,10 @@
 #include "draft.h"
 #include "touched.h"
 
+/* Whether an entry can be one: CORRUPT when its details are missing or damaged, with which the
+ * reference commits nothing any more. */
+int mem_wal_check(struct draft *draft, const struct Lance__Table__IndexMetadata *entry,
+	struct lancet_error *err);
 /* Notes the progress of our transaction, if it has any. INVALID: a generation that is not above the
  * recorded one, or no MemWAL index. */
 int mem_wal_advance(struct draft *draft, struct lancet_error *err);

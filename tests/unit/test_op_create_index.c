@@ -33,6 +33,10 @@ static const struct op_words made[] = {
 		.words = "CreateIndex new=n" },
 	{ { "a reserved name", .before = { F(0) }, .code = LANCET_INVALID, .word = "reserved" },
 		.words = "CreateIndex new=__lance_x:1:0" },
+	/* pylance: "Index details not found", at each commit from then on */
+	{ { "a MemWAL without details", .before = { F(0) }, .code = LANCET_CORRUPT,
+		  .word = "has no details" },
+		.words = "CreateIndex new=" MEM_WAL_INDEX_NAME ":1:0" },
 	{ { "of a version to come", .before = { F(0) }, .code = LANCET_INVALID,
 		  .word = "version 9 to come" },
 		.words = "CreateIndex new=n:1:0:BTree:9" },
