@@ -1,6 +1,6 @@
 """Many writers of one dataset at once, and what it holds afterwards.
 
-    soak.py [--seconds 600] [--seed N] [--plain] [--kills 200]
+    soak.py [--seconds 600] [--seed N] [--plain] [--kills 200] [--keep DIR]
 
 Writers through the control files of two mounts and pylance in processes of its own append, delete,
 update, set keys, tag and restore. Then every version is held against a replay of the stored
@@ -11,6 +11,7 @@ version is somebody's. Last come commands whose daemon or program is killed whil
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -89,7 +90,8 @@ class Writers:
             lines = [json.loads(text) for text in self.log(number).read_text().splitlines()]
             bad = [line["broken"] for line in lines if "broken" in line]
             error = self.log(number).with_suffix(".err").read_text(errors="replace")
-            check(not bad and process.returncode == 0, f"writer {number}: {bad} {error[-2000:]}")
+            check(not bad and process.returncode == 0,
+                  f"writer {number}: {process.returncode}\n{''.join(bad)}{error[-2000:]}")
             check(lines and "end" in lines[-1], f"the log of writer {number} has no end")
             out += lines[:-1]
         return out
@@ -200,6 +202,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--plain", action="store_true", help="without stable row ids")
     parser.add_argument("--kills", type=int, default=200, help="commands that are cut off")
+    parser.add_argument("--keep", help="directory for the datasets and logs when it fails")
     given = parser.parse_args()
     print(f"# seed {given.seed}", flush=True)
     try:
@@ -207,6 +210,11 @@ def main():
             print(f"# {soak(given.seconds, given.seed, not given.plain)}", flush=True)
         if given.kills > 0:
             print(f"# {soakkill.kills(given.kills, given.seed, not given.plain)}", flush=True)
+    except BaseException:
+        if given.keep:
+            shutil.copytree(mountlib.SCRATCH, given.keep, symlinks=True, dirs_exist_ok=True,
+                            ignore=shutil.ignore_patterns("mnt-*"))
+        raise
     finally:
         mountlib.kill_daemons()
         for point, *_ in mountlib.mounts(mountlib.SCRATCH):

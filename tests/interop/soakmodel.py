@@ -164,10 +164,11 @@ class Model:
         return after.changed(next_row_id=first + len(rows)) if self.stable else after
 
     def marked(self, before, images, gone):
-        """(state, what was live and is not) with the deletion files of the transaction."""
+        """(state, what was live and is not) with the deletion files of the transaction.
+
+        The reference names a fragment in both lists that another delete has taken the rest of.
+        """
         fragments = dict(before.fragments)
-        for ident in gone:
-            need(fragments.pop(ident, None) is not None, f"there is no fragment {ident}")
         for message in images:
             image = facts.Fragment(self, message)
             need(image.id in fragments, f"there is no fragment {image.id}")
@@ -175,9 +176,12 @@ class Model:
             deleted = frozenset(image.deleted_offsets())
             need(image.rows == len(old.rows) and image.deleted == len(deleted),
                  f"fragment {image.id} has {image.rows} rows, {image.deleted} of them deleted")
-            need(deleted >= old.deleted, f"rows of fragment {image.id} are back")
+            need(deleted >= old.deleted or image.id in gone,
+                 f"rows of fragment {image.id} are back")
             if deleted != old.deleted:
                 fragments[image.id] = Rows(old.ident, old.rows, deleted)
+        for ident in gone:
+            need(fragments.pop(ident, None) is not None, f"there is no fragment {ident}")
         after = before.changed(fragments=fragments)
         left = after.live()
         return after, {place: row for place, row in before.live().items() if place not in left}

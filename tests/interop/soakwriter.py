@@ -23,6 +23,7 @@ SCHEMA = pa.schema([pa.field("id", pa.int64()), pa.field("value", pa.int64()),
                     pa.field("name", pa.string())])
 FORMAT = "2.1"
 ROWS_MAX = 8  # of one append
+CROWD = 20  # rows at the beginning, which many want to change
 IDS = 100_000_000  # of one writer
 # What a change that other commits got in the way of may end with.
 REFUSED = {"EBUSY", "ESTALE", "ECANCELED"}
@@ -161,6 +162,9 @@ class Control(Writer):
         path.unlink()
         return path.name
 
+    def newest(self):
+        return int(os.readlink(Path(self.plan["mount"]) / "latest").split("/")[1])
+
     def append(self, name):
         ids = self.new_ids()
         file = self.stage(self.plan["mount"], name, ids)
@@ -170,9 +174,12 @@ class Control(Writer):
         return out
 
     def delete(self, name):
-        version = os.readlink(Path(self.plan["mount"]) / "latest")
-        home = Path(self.plan["mount"]) / version / "fragments"
-        fragment = self.random.choice([n for n in os.listdir(home) if n.isdigit()])
+        """Rows of a version that others may have followed already, when it is named."""
+        newest = self.newest()
+        read = max(1, newest - self.random.choice((0, 0, 1, 2, 5)))
+        home = Path(self.plan["mount"]) / f"versions/{read}/fragments"
+        fragments = sorted((n for n in os.listdir(home) if n.isdigit()), key=int)
+        fragment = self.random.choice(fragments if self.random.random() < 0.5 else fragments[:1])
         lines = (home / fragment / "lineage/_rowid").read_text().split()
         offsets = sorted(self.random.sample(range(len(lines)),
                                             min(len(lines), self.random.randint(1, 3))))
@@ -181,11 +188,11 @@ class Control(Writer):
         if self.plan["stable"] and self.random.random() < 0.7:
             wanted = {"row_ids": [int(lines[o]) for o in offsets]}
             rows = f"row_ids={','.join(map(str, wanted['row_ids']))}"
-        if self.random.random() < 0.2:
+        if self.random.random() < (0.5 if read < newest else 0.1):
             rows += f" require=value@{fragment}:*"
             wanted["unchanged"] = int(fragment)
-        elif self.random.random() < 0.2:
-            rows += f" read_version={version.split('/')[1]}"
+        if read < newest or self.random.random() < 0.1:
+            rows += f" read_version={read}"
         return self.send(f"delete {rows}", name, **wanted)
 
     def set(self, name):
@@ -200,8 +207,7 @@ class Control(Writer):
         return self.send(f"unset {what}.{key}", name, map=what, key=key, value=None)
 
     def restore(self, name):
-        newest = int(os.readlink(Path(self.plan["mount"]) / "latest").split("/")[1])
-        older = self.older(newest)
+        older = self.older(self.newest())
         return self.send(f"restore version={older}", name, version=older)
 
     def tag(self, name):
@@ -253,6 +259,8 @@ class Peer(Writer):
 
     def some_ids(self, ds):
         present = ds.to_table(columns=["id"])["id"].to_pylist()
+        if self.random.random() < 0.5:
+            present = present[:CROWD]
         return sorted(self.random.sample(present, min(len(present), self.random.randint(1, 3))))
 
     def delete(self, name):
