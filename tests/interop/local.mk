@@ -65,3 +65,7 @@ EXTRA_DIST += tests/interop/pairmodel.py tests/interop/pairops.py tests/interop/
 EXTRA_DIST += tests/interop/test_commit_twins.py
 EXTRA_DIST += tests/interop/soak.py tests/interop/soakkill.py tests/interop/soakmodel.py \
 	tests/interop/soakwriter.py
+check_PROGRAMS += tests/helpers/powerstates
+tests_helpers_powerstates_SOURCES = tests/helpers/powerstates.c $(powerloss_sources)
+check-interop: tests/helpers/powerstates
+EXTRA_DIST += tests/interop/test_powerloss.py
