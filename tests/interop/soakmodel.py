@@ -139,7 +139,7 @@ class Model:
             need(name == line["name"], f"the message is {name}")
         after = getattr(self, line["kind"])(number, before, operation, line["wanted"])
         if "unchanged" in line["wanted"]:
-            ident, read = line["wanted"]["unchanged"], int(line["read_version"])
+            ident, read = line["wanted"]["unchanged"], line["wanted"]["since"]
             need(self.states[read].fragments.get(ident) is before.fragments.get(ident),
                  f"fragment {ident} is not as in version {read}")
         self.states[number] = after

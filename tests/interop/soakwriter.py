@@ -175,8 +175,7 @@ class Control(Writer):
 
     def delete(self, name):
         """Rows of a version that others may have followed already, when it is named."""
-        newest = self.newest()
-        read = max(1, newest - self.random.choice((0, 0, 1, 2, 5)))
+        read = max(1, self.newest() - self.random.choice((0, 0, 1, 2, 5)))
         home = Path(self.plan["mount"]) / f"versions/{read}/fragments"
         fragments = sorted((n for n in os.listdir(home) if n.isdigit()), key=int)
         fragment = self.random.choice(fragments if self.random.random() < 0.5 else fragments[:1])
@@ -188,11 +187,11 @@ class Control(Writer):
         if self.plan["stable"] and self.random.random() < 0.7:
             wanted = {"row_ids": [int(lines[o]) for o in offsets]}
             rows = f"row_ids={','.join(map(str, wanted['row_ids']))}"
-        if self.random.random() < (0.5 if read < newest else 0.1):
-            rows += f" require=value@{fragment}:*"
-            wanted["unchanged"] = int(fragment)
-        if read < newest or self.random.random() < 0.1:
+        if self.random.random() < 0.5:
             rows += f" read_version={read}"
+            if self.random.random() < 0.7:
+                rows += f" require=value@{fragment}:*"
+                wanted |= {"unchanged": int(fragment), "since": read}
         return self.send(f"delete {rows}", name, **wanted)
 
     def set(self, name):
