@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ WRITERS = 4  # of each kind
 FIRST_ROWS, FIRST_FRAGMENT = 200, 20
 PAUSES = {True: 0.05, False: 0.4}  # seconds at most after a change: pylance would leave little room
 GRACE = 120  # seconds that the writers have for the end of what they do
+LIMIT = 900  # seconds at most for all the rest
 SCANS = 12  # versions that are read row by row
 
 
@@ -195,6 +197,13 @@ def soak(seconds, seed, stable):
     return f"{newest} versions, {len(model.states[newest].live())} rows, {len(lines)} changes"
 
 
+def passes(name, call, seconds):
+    """Says what came of it; after so many seconds all daemons are killed, which ends it."""
+    trouble = mountlib.run_case(lambda: print(f"# {call()}"), seconds)
+    print(f"{'not ' if trouble else ''}ok - {name}\n{trouble or ''}".rstrip(), flush=True)
+    return not trouble
+
+
 def main():
     import soakkill  # which needs this module
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -202,23 +211,25 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--plain", action="store_true", help="without stable row ids")
     parser.add_argument("--kills", type=int, default=200, help="commands that are cut off")
-    parser.add_argument("--keep", help="directory for the datasets and logs when it fails")
+    parser.add_argument("--keep", metavar="DIR", help="for the datasets and logs of a failure")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"# seed {given.seed}", flush=True)
+    parts = {
+        soak: (given.seconds, lambda: soak(given.seconds, given.seed, not given.plain)),
+        soakkill.kills: (given.kills, lambda: soakkill.kills(given.kills, given.seed,
+                                                             not given.plain))}
     try:
-        if given.seconds > 0:
-            print(f"# {soak(given.seconds, given.seed, not given.plain)}", flush=True)
-        if given.kills > 0:
-            print(f"# {soakkill.kills(given.kills, given.seed, not given.plain)}", flush=True)
-    except BaseException:
-        if given.keep:
+        failed = [part.__name__ for part, (size, call) in parts.items()
+                  if size > 0 and not passes(part.__name__, call, LIMIT + size)]
+        if failed and given.keep:
             shutil.copytree(mountlib.SCRATCH, given.keep, symlinks=True, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("mnt-*"))
-        raise
     finally:
         mountlib.kill_daemons()
         for point, *_ in mountlib.mounts(mountlib.SCRATCH):
             mountlib.unmount_by_force(point)
+    sys.exit(len(failed) > 0)
 
 
 if __name__ == "__main__":

@@ -146,9 +146,13 @@ class Round:
         if together:
             callers = [Caller(call) for call in calls]
             answers = [caller.end() for caller in callers]
-            check(None not in answers, f"{self.name}: {[c.error for c in callers]}")
         else:
-            answers = [call() for call in calls]
+            callers = []
+            for call in calls:
+                callers.append(Caller(call))
+                callers[-1].end()
+            answers = [caller.answer for caller in callers]
+        check(None not in answers, f"{self.name}: {[c.error for c in callers]}")
         bad = [a for a in answers if not a["ok"]]
         check(new or not bad, f"{self.name} is there: {answers}")
         check({a["errno"] for a in bad} <= soakwriter.REFUSED, f"{self.name}: {answers}")
