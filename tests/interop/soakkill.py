@@ -174,6 +174,7 @@ class Kills:
             return mount
         if mount is not None:
             mount.ended_well = False
+            mount.__exit__(None, None, None)
             wait_for(lambda: mount_of(mount.point) is None, "the killed mount is gone")
         self.mount = Mount(self.path, point=self.points[0]).__enter__()
         return self.mount

@@ -69,9 +69,10 @@ def lancet(program, dataset, line):
     name, words = line.split(" ", 1)
     done = subprocess.run([program, name, dataset, *words.split()], stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=120, check=False)
-    if not done.stdout:
-        raise AssertionError(f"{line}: {done.returncode} {done.stderr}")
-    return json.loads(done.stdout)
+    answer = json.loads(done.stdout or "{}")
+    if done.returncode != 1 - answer.get("ok", 2) or b"Sanitizer" in done.stderr:
+        raise AssertionError(f"{line}: {done.returncode} {done.stdout} {done.stderr}")
+    return answer
 
 
 class Writer:
