@@ -162,9 +162,8 @@ count_ids(struct source *src, uint64_t rows, uint64_t *ret_count, struct lancet_
 	return rc;
 }
 
-/* The ids that the message itself holds. */
-static int
-open_ids(const Fragment *fragment, struct sequence **ret_sequence, uint64_t *ret_count,
+int
+lineage_open_ids(const Fragment *fragment, struct sequence **ret_sequence, uint64_t *ret_count,
 	struct lancet_error *err)
 {
 	const ProtobufCBinaryData *bytes = &fragment->inline_row_ids;
@@ -323,7 +322,7 @@ moved(struct draft *draft, Fragment *fragment, const struct numbers *sources, bo
 	*ret_whole = true;
 	if (fragment->row_id_sequence_case == IDS(COLUMN_ROW_IDS))
 		return check_created(fragment, err);
-	rc = open_ids(fragment, &ids, &carried, err);
+	rc = lineage_open_ids(fragment, &ids, &carried, err);
 	if (rc != LANCET_OK)
 		return lancet_wrap(err, rc, "row ids");
 	rc = moved_inline(draft, fragment, sources, ids, carried, err);

@@ -9,6 +9,8 @@
 
 #include "draft.h"
 
+struct sequence;
+
 /* A fragment of rows that are all new: row ids from draft->next_row_id on, both versions are that
  * of the draft. Without stable row ids it gets none. INVALID: it brings row ids along. LIMIT: no
  * ids are left. */
@@ -22,6 +24,10 @@ int lineage_fresh(
  * was never given. */
 int lineage_moved(struct draft *draft, struct Lance__Table__DataFragment *fragment,
 	const struct numbers *sources, bool *ret_whole, struct lancet_error *err);
+/* The ids that the message itself holds: there may be fewer than rows. The caller frees. CORRUPT:
+ * more than rows, or damage. */
+int lineage_open_ids(const struct Lance__Table__DataFragment *fragment,
+	struct sequence **ret_sequence, uint64_t *ret_count, struct lancet_error *err);
 /* All rows of the fragment were changed by this commit; without stable row ids nothing is done. */
 int lineage_stamp(
 	struct draft *draft, struct Lance__Table__DataFragment *fragment, struct lancet_error *err);

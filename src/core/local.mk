@@ -128,8 +128,8 @@ core_sources += src/core/pbfromjson.c src/core/pbfromjson.h src/core/pbfromjson_
 	src/core/append_match.c src/core/append_match.h src/core/change_append.c \
 	src/core/change_settings.c src/core/change_delete.c src/core/change_document.c \
 	src/core/row_picks.c src/core/row_picks.h src/core/row_ranges.c src/core/row_ranges.h \
-	src/core/sound_files.c src/core/sound_index.c src/core/transaction_sound.c \
-	src/core/transaction_sound.h
+	src/core/sound_files.c src/core/sound_index.c src/core/sound_moved.c \
+	src/core/transaction_sound.c src/core/transaction_sound.h
 core_sources += src/core/operation.c src/core/operation.h src/core/sequence_write.c \
 	src/core/sequence_write.h src/core/draft_lineage.c src/core/draft_lineage.h \
 	src/core/draft_created.c src/core/fragment_checks.c src/core/fragment_checks.h \

@@ -245,9 +245,9 @@ sound_overlay(
 	return LANCET_OK;
 }
 
-static int
-load_deletion(const struct sound *sound, uint64_t fragment, const Lance__Table__DeletionFile *file,
-	uint64_t rows, roaring_bitmap_t **ret_set)
+int
+sound_deletion_load(const struct sound *sound, uint64_t fragment,
+	const Lance__Table__DeletionFile *file, uint64_t rows, roaring_bitmap_t **ret_set)
 {
 	bool is_bitmap = file->file_type == LANCE__TABLE__DELETION_FILE__DELETION_FILE_TYPE__BITMAP;
 	lancet_autofree char *key = NULL;
@@ -283,7 +283,7 @@ check_kept(const struct sound *sound, uint64_t fragment, const Lance__Table__Del
 	roaring_bitmap_t *old;
 	bool kept;
 
-	TRY(load_deletion(sound, fragment, before, rows, &old));
+	TRY(sound_deletion_load(sound, fragment, before, rows, &old));
 	kept = roaring_bitmap_is_subset(old, set);
 	roaring_bitmap_free(old);
 	if (!kept)
@@ -305,7 +305,7 @@ sound_deletion(const struct sound *sound, uint64_t fragment, const Lance__Table_
 	if (rows == 0 || rows >= FRAGMENT_ROWS_MAX)
 		return lancet_fail(sound->err, LANCET_CORRUPT,
 			"a deletion file of a fragment with %" PRIu64 " physical rows", rows);
-	TRY(load_deletion(sound, fragment, file, rows, &set));
+	TRY(sound_deletion_load(sound, fragment, file, rows, &set));
 	count = roaring_bitmap_get_cardinality(set);
 	if (file->num_deleted_rows != 0 && file->num_deleted_rows != count)
 		rc = lancet_fail(sound->err, LANCET_CORRUPT,

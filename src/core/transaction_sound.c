@@ -229,7 +229,8 @@ static int
 check_update(const struct sound *sound, const Lance__Table__Transaction__Update *update)
 {
 	TRY(check_images(sound, update->updated_fragments, update->n_updated_fragments));
-	return check_new(sound, update->new_fragments, update->n_new_fragments);
+	TRY(check_new(sound, update->new_fragments, update->n_new_fragments));
+	return sound_moved(sound, update);
 }
 
 static int

@@ -17,6 +17,8 @@ struct Lance__Table__DeletionFile;
 struct Lance__Table__IndexFile;
 struct Lance__Table__IndexMetadata;
 struct Lance__Table__Transaction;
+struct Lance__Table__Transaction__Update;
+struct roaring_bitmap_s;
 struct store;
 
 /* CORRUPT: a file contradicts the message, or the message itself; NOT_FOUND: it is not there; the
@@ -54,6 +56,13 @@ int sound_overlay(const struct sound *sound, const struct Lance__Table__DataOver
 int sound_deletion(const struct sound *sound, uint64_t fragment,
 	const struct Lance__Table__DeletionFile *file, uint64_t rows,
 	const struct Lance__Table__DeletionFile *before);
+/* The rows in it; the caller frees. */
+int sound_deletion_load(const struct sound *sound, uint64_t fragment,
+	const struct Lance__Table__DeletionFile *file, uint64_t rows,
+	struct roaring_bitmap_s **ret_set);
+/* Moved rows come once, and are gone from where they were. */
+int sound_moved(
+	const struct sound *sound, const struct Lance__Table__Transaction__Update *update);
 int sound_index(const struct sound *sound, const struct Lance__Table__IndexMetadata *index);
 int sound_index_files(const struct sound *sound, struct slice uuid, bool has_base, uint32_t base_id,
 	struct Lance__Table__IndexFile *const *files, size_t count);

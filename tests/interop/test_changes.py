@@ -239,6 +239,22 @@ def test_deletion_files_are_held_against_what_was_deleted():
     refused("CORRUPT", "3 physical rows, but version 1 has 10", changes.from_json, path, older)
 
 
+def test_moved_rows_come_once_and_are_gone_where_they_were():
+    path = make(numbers(0, 10), enable_stable_row_ids=True)
+    lance.dataset(str(path)).update({"name": "'x'"}, where="id in (2, 5)")
+    with changes.from_json(path, shown(path, 2)) as change:
+        assert change  # the very transaction again
+    document = shown(path, 2)
+    document["body"]["new_fragments"] *= 2
+    refused("CORRUPT", "row id 2 comes twice", changes.from_json, path, document)
+    document = shown(path, 2)
+    document["body"]["updated_fragments"] = []
+    refused("CORRUPT", "row 2 is not deleted, but row id 2", changes.from_json, path, document)
+    document["body"]["removed_fragment_ids"] = ["0"]
+    with changes.from_json(path, document) as change:
+        assert change
+
+
 def test_index_files_are_there_and_of_their_size():
     path = make()
     lance.dataset(str(path)).create_scalar_index("id", "BTREE")
