@@ -18,8 +18,9 @@ import pytest
 
 import archives
 
-SEED, STATES = 14, 150      # how many states of an operation are opened
-EACH, EACH_MUTANT = 24, 24  # how many are made after each change of the storage
+SEED, STATES = 14, 150       # how many states of an operation are opened
+EACH, EACH_MUTANT = 128, 24  # how many are made after each change of the storage
+GO_ON = 10                   # of so many states one is committed to
 HINT = "_versions/latest_version_hint.json"
 LEFTOVERS = ("data/", "_deletions/", "_transactions/", "tree/b/")
 
@@ -84,17 +85,29 @@ def observe(path):
         return None
 
 
+def pylance_goes_on(path):
+    """Unless it can't open the dataset, it makes the next version of it."""
+    if observe(path) is None:
+        return
+    old = lance.dataset(path)
+    new = lance.write_dataset(old.to_table().slice(0, 1), path, mode="append")
+    new.validate()
+    assert new.version == old.version + 1 and new.count_rows() == old.count_rows() + 1
+    assert old.to_table() == lance.dataset(path, version=old.version).to_table()
+
+
 # ---- operations ------------------------------------------------------------------------------
 
 class Operation:
     """What the helper is told, and the same as pylance does it.
 
-    `idle` are the numbers of syncs that another one makes good before anything shows.
+    `idle` are the numbers of syncs that another one makes good before anything shows; `least` is
+    how many states there must be at least.
     """
 
-    def __init__(self, name, words, same, build=three_versions, idle=()):
+    def __init__(self, name, words, same, build=three_versions, idle=(), least=75):
         self.name, self.words, self.same, self.build = name, words.split(), same, build
-        self.idle = idle
+        self.idle, self.least = idle, least
 
 
 OPERATIONS = [
@@ -112,20 +125,20 @@ OPERATIONS = [
     Operation("drop index", "drop_index 3 id_idx",
               lambda path: lance.dataset(path).drop_index("id_idx")),
     Operation("tag create", "tag_create second 2",
-              lambda path: lance.dataset(path).tags.create("second", 2)),
+              lambda path: lance.dataset(path).tags.create("second", 2), least=6),
     Operation("tag move", "tag_move first 2",
-              lambda path: lance.dataset(path).tags.update("first", 2)),
+              lambda path: lance.dataset(path).tags.update("first", 2), least=5),
     Operation("tag delete", "tag_delete first",
-              lambda path: lance.dataset(path).tags.delete("first")),
+              lambda path: lance.dataset(path).tags.delete("first"), least=2),
     Operation("branch create", "branch_create b 2",
               lambda path: lance.dataset(path).create_branch("b", 2),
               # tree/b, with _transactions in it; it is synced again with _versions.
-              idle=(3,)),
+              idle=(3,), least=50),
     Operation("cleanup", "cleanup 1",
               lambda path: lance.dataset(path).cleanup_old_versions(retain_versions=1),
-              overwritten),
+              overwritten, least=25),
     # It has no repair: without the torn head is what the dataset must become.
-    Operation("repair", "repair", lambda path: (path / manifest(4)).unlink(), torn),
+    Operation("repair", "repair", lambda path: (path / manifest(4)).unlink(), torn, least=4),
 ]
 
 
@@ -228,14 +241,18 @@ def test_every_state_is_old_or_new(scene):
     assert scene.before != scene.after
     with scene.run(EACH, "all") as run:
         states = run.states
+        assert len(states) >= scene.operation.least
         assert states[0][1] and not states[-1][1]
         if len(states) > STATES:
             ends = [state for state in states if state[1]]
             rest = [state for state in states if not state[1]]
             states = ends + random.Random(SEED).sample(rest, STATES - len(ends))
-        for state, done in states:
+        for i, (state, done) in enumerate(states):
             fault = run.fault(state, done)
             assert fault is None, f"{state.name}: {fault}"
+            if i % GO_ON == 0:
+                pylance_goes_on(state)
+        assert files(run.path / "start") == scene.files
 
 
 def shows(scene, dropped, when):
