@@ -57,6 +57,24 @@ has_file(const stored_fragment *fragment, const stored_file *file)
 }
 
 static bool
+same_coverage(const Lance__Table__DataOverlayFile *a, const Lance__Table__DataOverlayFile *b)
+{
+	if (a->coverage_case != b->coverage_case)
+		return false;
+	if (a->coverage_case == LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_SHARED_OFFSET_BITMAP)
+		return same_bytes(a->shared_offset_bitmap, b->shared_offset_bitmap);
+	if (a->coverage_case != LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_FIELD_COVERAGE ||
+		a->field_coverage->n_offset_bitmaps != b->field_coverage->n_offset_bitmaps)
+		return false;
+	for (size_t i = 0; i < a->field_coverage->n_offset_bitmaps; i++) {
+		if (!same_bytes(a->field_coverage->offset_bitmaps[i],
+			    b->field_coverage->offset_bitmaps[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool
 has_overlay(const stored_fragment *fragment, const Lance__Table__DataOverlayFile *overlay)
 {
 	for (size_t i = 0; fragment != NULL && i < fragment->n_overlays; i++) {
@@ -64,7 +82,8 @@ has_overlay(const stored_fragment *fragment, const Lance__Table__DataOverlayFile
 
 		if (known->committed_version == overlay->committed_version &&
 			known->data_file != NULL && overlay->data_file != NULL &&
-			same_bytes(known->data_file->path, overlay->data_file->path))
+			same_bytes(known->data_file->path, overlay->data_file->path) &&
+			same_coverage(known, overlay))
 			return true;
 	}
 	return false;

@@ -20,6 +20,7 @@ import commits
 import generate
 import peer
 import programs
+import wire
 from liblancet import Error
 
 VERSIONS = ("2.0", "2.1", "2.2")
@@ -237,6 +238,16 @@ def test_deletion_files_are_held_against_what_was_deleted():
     deletion["num_deleted_rows"] = 2
     older["body"]["updated_fragments"][0]["physical_rows"] = 3
     refused("CORRUPT", "3 physical rows, but version 1 has 10", changes.from_json, path, older)
+
+
+def test_overlays_that_are_there_cover_what_they_did():
+    case = commits.cases()["1645-overlay-updcol_f0v-vs-rw_23"]
+    path = commits.stage(case["layers"])
+    raw = (commits.home() / case["txn"]).read_bytes()
+    overlay = wire.Message(raw).sub(108).subs(2)[0].subs(11)[0]
+    bitmap = overlay.bytes(2)
+    assert bitmap and raw.count(bitmap) == 1
+    refused("CORRUPT", "", changes.parse, path, raw.replace(bitmap, bytes(len(bitmap))))
 
 
 def test_moved_rows_come_once_and_are_gone_where_they_were():
