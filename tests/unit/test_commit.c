@@ -9,6 +9,31 @@
 
 #define NEXT (SAMPLE_NEWEST + 1)
 
+static ino_t synced[64];
+static size_t synced_count;
+
+int
+fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && synced_count < ARRAY_SIZE(synced))
+		synced[synced_count++] = st.st_ino;
+	return 0;
+}
+
+static bool
+was_synced(const struct tree *tree, const char *key)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(TREE_PATH(tree, key), &st), 0);
+	for (size_t i = 0; i < synced_count; i++)
+		if (synced[i] == st.st_ino)
+			return true;
+	return false;
+}
+
 START_TEST(a_commit_says_what_it_has_done)
 {
 	struct tree tree = sample_new();
@@ -191,8 +216,10 @@ START_TEST(of_two_commits_with_a_token_one_is_made)
 	}
 	data = count_files(&tree, "data", "");
 	first = commit_now(twins[0]);
+	synced_count = 0;
 	found = commit_now(twins[1]); /* built before the first was made */
 	ck_assert(found.found && found.version == NEXT && found.durable);
+	ck_assert(was_synced(&tree, "_versions")); /* the first may have been killed before */
 	ck_assert_str_eq(found.uuid, first.uuid);
 	ck_assert_uint_eq(count_files(&tree, "data", ""), data - 1);
 	twins[2] = change_append(dataset, NEXT); /* and after it */
@@ -235,6 +262,55 @@ START_TEST(a_twin_that_wins_the_race_is_found)
 	lancet_change_free(change);
 	ck_assert_uint_eq(count_files(&tree, "_transactions", ".txn"), NEXT);
 	ck_assert_uint_eq(count_files(&tree, "data", ""), 4 + 1);
+	lancet_dataset_unref(dataset);
+	tree_remove(&tree);
+}
+END_TEST
+
+START_TEST(a_transaction_finds_itself_behind_a_conflict)
+{
+	struct tree tree = sample_new();
+	lancet_dataset *dataset = sample_open(&tree);
+	lancet_change *again = change_config(dataset, SAMPLE_NEWEST, "k", "w"), *change;
+	struct lancet_commit_result result;
+
+	(void)commit_now(change_config(dataset, SAMPLE_NEWEST, "k", "v"));
+	change = change_config(dataset, NEXT, "k", "w");
+	change->message->uuid = again->message->uuid;
+	OK(lancet_commit(change, NULL, &result, &err));
+	result = commit_now(again);
+	ck_assert(result.found && result.version == NEXT + 1 && result.conflict_version == 0);
+	lancet_change_free(change);
+	ck_assert_uint_eq(count_files(&tree, "_versions", ".manifest"), NEXT + 1);
+	lancet_dataset_unref(dataset);
+	tree_remove(&tree);
+}
+END_TEST
+
+static bool
+after_the_first(void *asked)
+{
+	return ++*(int *)asked > 1;
+}
+
+START_TEST(a_race_that_is_lost_can_be_given_up)
+{
+	struct tree tree = sample_new();
+	lancet_dataset *dataset = sample_open(&tree);
+	lancet_change *change = change_config(dataset, SAMPLE_NEWEST, "k", "v");
+	int asked = 0;
+	const struct lancet_commit_options options = {
+		.retries = 50, .cancelled = after_the_first, .context = &asked
+	};
+	struct lancet_commit_result result;
+
+	rivals = dataset;
+	rival_commits = 100;
+	before_manifest = commit_a_rival;
+	FAILS(lancet_commit(change, &options, &result, &err), LANCET_CANCELLED, "cancelled");
+	ck_assert(result.attempts == 1 && result.version == 0);
+	lancet_change_free(change);
+	ck_assert_uint_eq(count_files(&tree, "_transactions", ".txn"), NEXT);
 	lancet_dataset_unref(dataset);
 	tree_remove(&tree);
 }
@@ -289,31 +365,6 @@ START_TEST(syncs_are_left_out_when_asked)
 }
 END_TEST
 
-static ino_t synced[64];
-static size_t synced_count;
-
-int
-fsync(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) == 0 && synced_count < ARRAY_SIZE(synced))
-		synced[synced_count++] = st.st_ino;
-	return 0;
-}
-
-static bool
-was_synced(const struct tree *tree, const char *key)
-{
-	struct stat st;
-
-	ck_assert_int_eq(stat(TREE_PATH(tree, key), &st), 0);
-	for (size_t i = 0; i < synced_count; i++)
-		if (synced[i] == st.st_ino)
-			return true;
-	return false;
-}
-
 /* A data file of another program, which may not have cared. */
 START_TEST(files_of_others_are_durable_before_a_version_names_them)
 {
@@ -348,6 +399,8 @@ UNIT_MAIN("commit", UNIT_TEST(a_commit_says_what_it_has_done),
 	UNIT_TEST(a_fragment_that_two_deletes_empty_is_removed),
 	UNIT_TEST(of_two_commits_with_a_token_one_is_made),
 	UNIT_TEST(a_twin_that_wins_the_race_is_found),
+	UNIT_TEST(a_transaction_finds_itself_behind_a_conflict),
+	UNIT_TEST(a_race_that_is_lost_can_be_given_up),
 	UNIT_TEST(what_a_killed_attempt_left_is_in_nobodys_way),
 	UNIT_TEST(files_of_others_are_durable_before_a_version_names_them),
 	UNIT_LOOP(syncs_are_left_out_when_asked, durability))
