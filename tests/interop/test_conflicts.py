@@ -8,15 +8,13 @@ those that can be put together from the cases are asked, too.
 import functools
 import json
 import re
-import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
 import archives
 import programs
+from commits import cases, home, stage
 
 # The reference takes these and loses something without a word: they are refused.
 LOSSES = {
@@ -33,25 +31,9 @@ LOST = {"NotFound": ("io", "the transaction of a version is gone"),
 
 
 @functools.cache
-def home():
-    subprocess.run(["tar", "--no-same-owner", "-C", archives.scratch(), "-xJf",
-                    archives.DATA / "conflicts.tar.xz"], check=True, timeout=120)
-    return archives.scratch() / "conflicts"
-
-
-@functools.cache
-def cases():
-    return {case["id"]: case for case in json.loads((home() / "conflicts.json").read_text())}
-
-
-@functools.cache
 def place(layers):
-    """One dataset of all layers; a layer without files is no directory."""
-    path = Path(tempfile.mkdtemp(dir=archives.scratch()))
-    for layer in layers:
-        if (home() / layer).is_dir():
-            shutil.copytree(home() / layer, path, dirs_exist_ok=True)
-    return path
+    """One dataset of all layers, which is only read."""
+    return stage(layers)
 
 
 def ask(path, transaction, read_version, affected=None, reuse=None):
