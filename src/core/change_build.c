@@ -31,6 +31,20 @@ change_text(lancet_change *change, const char *text, ProtobufCBinaryData *ret_te
 }
 
 int
+change_predicate(lancet_change *change, struct buf *text, ProtobufCBinaryData *ret_text,
+	struct lancet_error *err)
+{
+	int rc;
+
+	buf_put_byte(text, '\0');
+	rc = buf_check(text, "predicate", err);
+	if (rc == LANCET_OK)
+		rc = change_text(change, (const char *)text->data, ret_text, err);
+	buf_release(text);
+	return rc;
+}
+
+int
 change_built(lancet_change *change, int rc, lancet_change **ret_change)
 {
 	if (rc != LANCET_OK)

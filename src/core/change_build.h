@@ -4,6 +4,7 @@
 #define CORE_CHANGE_BUILD_H
 
 #include "change.h"
+#include "util/buf.h"
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -13,6 +14,10 @@ struct Lance__Table__DataFragment;
 void *change_alloc(lancet_change *change, size_t count, size_t size, struct lancet_error *err);
 /* A copy; NULL text: an empty one. */
 int change_text(lancet_change *change, const char *text, ProtobufCBinaryData *ret_text,
+	struct lancet_error *err);
+
+/* Of what was written into `text`, which is released. */
+int change_predicate(lancet_change *change, struct buf *text, ProtobufCBinaryData *ret_text,
 	struct lancet_error *err);
 
 /* Frees the change when the building of its message failed; hands it over otherwise. */

@@ -25,15 +25,9 @@ set_predicate(lancet_change *change, delete_message *delete, const struct row_ra
 	const char *column, struct lancet_error *err)
 {
 	struct buf text = { 0 };
-	int rc;
 
 	row_ranges_predicate(ranges, column, PREDICATE_MAX, &text);
-	buf_put_byte(&text, '\0');
-	rc = buf_check(&text, "predicate", err);
-	if (rc == LANCET_OK)
-		rc = change_text(change, (const char *)text.data, &delete->predicate, err);
-	buf_release(&text);
-	return rc;
+	return change_predicate(change, &text, &delete->predicate, err);
 }
 
 /* The fragment as it was read, with a deletion file that is to be written; takes pick->deleted. */

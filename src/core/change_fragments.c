@@ -27,7 +27,6 @@ set_predicate(
 	lancet_change *change, Lance__Table__Transaction__Delete *delete, struct lancet_error *err)
 {
 	struct buf text = { 0 };
-	int rc;
 
 	buf_put_text(&text, "_rowaddr >> 32 IN (");
 	for (size_t i = 0; i < delete->n_deleted_fragment_ids; i++) {
@@ -38,12 +37,7 @@ set_predicate(
 		buf_printf(&text, "%s%" PRIu64, i > 0 ? ", " : "", delete->deleted_fragment_ids[i]);
 	}
 	buf_put_text(&text, ")");
-	buf_put_byte(&text, '\0');
-	rc = buf_check(&text, "predicate", err);
-	if (rc == LANCET_OK)
-		rc = change_text(change, (const char *)text.data, &delete->predicate, err);
-	buf_release(&text);
-	return rc;
+	return change_predicate(change, &text, &delete->predicate, err);
 }
 
 static int

@@ -9,6 +9,7 @@
 #include "deletion.h"
 #include "fragment.h"
 #include "lance/transaction.pb-c.h"
+#include "pbsame.h"
 #include "util/macros.h"
 
 /* o */
@@ -22,25 +23,13 @@ rule_fragments(struct clash *clash)
 	return clash_retry(clash, "same_fragment", "fragment %" PRIu64 " is changed by both", id);
 }
 
-static bool
-same_bytes(ProtobufCBinaryData a, ProtobufCBinaryData b)
-{
-	return slice_equal(slice_of(a.data, a.len), slice_of(b.data, b.len));
-}
-
-static bool
-same_numbers(const int32_t *a, size_t a_count, const int32_t *b, size_t b_count)
-{
-	return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof(*a)) == 0);
-}
-
 /* A size that one of the two does not record says nothing. */
 static bool
 same_file(const Lance__Table__DataFile *a, const Lance__Table__DataFile *b)
 {
-	return same_bytes(a->path, b->path) &&
-	       same_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
-	       same_numbers(a->column_indices, a->n_column_indices, b->column_indices,
+	return pbsame_bytes(a->path, b->path) &&
+	       pbsame_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
+	       pbsame_numbers(a->column_indices, a->n_column_indices, b->column_indices,
 		       b->n_column_indices) &&
 	       a->file_major_version == b->file_major_version &&
 	       a->file_minor_version == b->file_minor_version &&

@@ -30,8 +30,8 @@ overlap_of(const roaring_bitmap_t *covered, const struct rewrite_group *group)
 	return inside == group->old_count ? OVERLAP_ALL : OVERLAP_SOME;
 }
 
-static bool
-has_field(const struct numbers *fields, const Lance__Table__DataFile *file)
+bool
+file_has_field(const struct numbers *fields, const Lance__Table__DataFile *file)
 {
 	for (size_t i = 0; file != NULL && i < file->n_fields; i++)
 		if (file->fields[i] >= 0 &&
@@ -51,7 +51,7 @@ folds_newer(const struct rewrite_group *group, const struct rebase_index *index)
 		for (size_t k = 0; k < fragment->n_overlays; k++)
 			if (fragment->overlays[k]->committed_version >
 					index->message->dataset_version &&
-				has_field(&index->fields, fragment->overlays[k]->data_file))
+				file_has_field(&index->fields, fragment->overlays[k]->data_file))
 				return true;
 	}
 	return false;

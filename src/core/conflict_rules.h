@@ -10,6 +10,7 @@
 #include "touched.h"
 #include "util/roaringx.h"
 
+struct Lance__Table__DataFile;
 struct conflict;
 struct rebase;
 struct rebase_index;
@@ -119,6 +120,9 @@ int history_versions(struct slice content, struct arena *arena, struct texts *re
 	struct lancet_error *err);
 /* Adds what the fragments were made of, as far as the history goes back. */
 void history_add_sources(const lancet_reuse *reuse, roaring_bitmap_t *fragments);
+
+/* conflict_rewrite.c: whether the file has one of the fields; NULL: no file. */
+bool file_has_field(const struct numbers *fields, const struct Lance__Table__DataFile *file);
 
 /* conflict_index.c */
 bool entry_is_named(const struct Lance__Table__IndexMetadata *entry, const char *name);

@@ -58,7 +58,7 @@ check_file(const Lance__Table__DataFile *file, struct lancet_error *err)
 	int length = file->path.len > 100 ? 100 : (int)file->path.len;
 	const char *path = (const char *)file->path.data;
 
-	if (!format_of_file(file->file_major_version, file->file_minor_version, &format))
+	if (!file_version_of(file->file_major_version, file->file_minor_version, &format))
 		return lancet_fail(err, LANCET_UNSUPPORTED,
 			"data file %.*s: version %" PRIu32 ".%" PRIu32, length, path,
 			file->file_major_version, file->file_minor_version);
@@ -96,7 +96,7 @@ count_columns(const Lance__Table__DataFile *file, int32_t field)
 	enum file_version format;
 	size_t count = 0;
 
-	if (!format_of_file(file->file_major_version, file->file_minor_version, &format) ||
+	if (!file_version_of(file->file_major_version, file->file_minor_version, &format) ||
 		format == FILE_LEGACY)
 		return 0;
 	for (size_t i = 0; i < file->n_fields && i < file->n_column_indices; i++)

@@ -199,22 +199,12 @@ compare_ids(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Most updates keep the order of ids: those need no sorting. */
-static bool
-ascends(const uint64_t *ids, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		if (ids[i - 1] >= ids[i])
-			return false;
-	return true;
-}
-
 static int
 sort_block(const struct draft *draft, struct block *block, size_t count, struct lancet_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		block->wanted[i] = (struct wanted_id){ block->ids[i], i };
-	if (!ascends(block->ids, count))
+	if (!sequence_ascends(block->ids, count))
 		qsort(block->wanted, count, sizeof(block->wanted[0]), compare_ids);
 	for (size_t i = 0; i < count; i++) {
 		block->sorted[i] = block->wanted[i].id;

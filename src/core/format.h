@@ -9,8 +9,7 @@
 /* A set of formats has a bit for each enum file_version, and this one for all others. */
 #define FORMAT_OTHER (1u << 31)
 
-/* False: not a known one. */
-bool format_of_file(uint64_t major, uint64_t minor, enum file_version *ret_format);
+/* False: not a known one. file_version_of does the same for the numbers of a file. */
 bool format_of_name(struct lancet_bytes name, enum file_version *ret_format);
 unsigned format_bit(uint64_t major, uint64_t minor);
 

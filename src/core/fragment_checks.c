@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "lance/table.pb-c.h"
+#include "pbsame.h"
 #include "store.h"
 #include "util/macros.h"
 
@@ -13,36 +14,17 @@ typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__DataFile DataFile;
 typedef Lance__Table__DeletionFile DeletionFile;
 
-static bool
-bytes_same(ProtobufCBinaryData one, ProtobufCBinaryData other)
-{
-	return slice_equal(slice_of(one.data, one.len), slice_of(other.data, other.len));
-}
-
-static bool
-base_same(int one_case, uint32_t one, int other_case, uint32_t other)
-{
-	return (one_case != 0) == (other_case != 0) && (one_case == 0 || one == other);
-}
-
-static bool
-numbers_same(const int32_t *one, size_t one_count, const int32_t *other, size_t other_count)
-{
-	return one_count == other_count &&
-	       (one_count == 0 || memcmp(one, other, one_count * sizeof(*one)) == 0);
-}
-
 bool
 data_file_same(const DataFile *one, const DataFile *other)
 {
-	return bytes_same(one->path, other->path) &&
-	       numbers_same(one->fields, one->n_fields, other->fields, other->n_fields) &&
-	       numbers_same(one->column_indices, one->n_column_indices, other->column_indices,
+	return pbsame_bytes(one->path, other->path) &&
+	       pbsame_numbers(one->fields, one->n_fields, other->fields, other->n_fields) &&
+	       pbsame_numbers(one->column_indices, one->n_column_indices, other->column_indices,
 		       other->n_column_indices) &&
 	       one->file_major_version == other->file_major_version &&
 	       one->file_minor_version == other->file_minor_version &&
-	       base_same(one->base_id_presence_case, one->base_id, other->base_id_presence_case,
-		       other->base_id);
+	       pbsame_base(one->base_id_presence_case != 0, one->base_id,
+		       other->base_id_presence_case != 0, other->base_id);
 }
 
 static int
@@ -145,13 +127,13 @@ checks_new(const struct draft *draft, const Fragment *fragment, const struct num
 static bool
 is_left_of(const DataFile *file, const DataFile *before)
 {
-	if (!bytes_same(file->path, before->path) || file->n_fields != before->n_fields ||
-		!numbers_same(file->column_indices, file->n_column_indices, before->column_indices,
-			before->n_column_indices) ||
+	if (!pbsame_bytes(file->path, before->path) || file->n_fields != before->n_fields ||
+		!pbsame_numbers(file->column_indices, file->n_column_indices,
+			before->column_indices, before->n_column_indices) ||
 		file->file_major_version != before->file_major_version ||
 		file->file_minor_version != before->file_minor_version ||
-		!base_same((int)file->base_id_presence_case, file->base_id,
-			(int)before->base_id_presence_case, before->base_id))
+		!pbsame_base(file->base_id_presence_case != 0, file->base_id,
+			before->base_id_presence_case != 0, before->base_id))
 		return false;
 	for (size_t i = 0; i < file->n_fields; i++)
 		if (file->fields[i] != before->fields[i] && file->fields[i] != FIELD_TOMBSTONE)
@@ -189,8 +171,8 @@ vector_same(const DeletionFile *one, const DeletionFile *other)
 {
 	return one->file_type == other->file_type && one->read_version == other->read_version &&
 	       one->id == other->id &&
-	       base_same((int)one->base_id_presence_case, one->base_id,
-		       (int)other->base_id_presence_case, other->base_id);
+	       pbsame_base(one->base_id_presence_case != 0, one->base_id,
+		       other->base_id_presence_case != 0, other->base_id);
 }
 
 /* `rows` 0: nobody has counted them. */

@@ -21,6 +21,12 @@ int checks_fields(struct draft *draft, struct Lance__File__Field *const *fields,
  * before (`kept`; without it none is) are above the mark. CONFLICT: one is not. */
 int checks_new_fields(const struct draft *draft, struct Lance__File__Field *const *fields,
 	size_t count, bool kept, struct lancet_error *err);
+/* The fields by id; the caller frees the list. */
+int fields_by_id(struct Lance__File__Field *const *fields, size_t count,
+	const struct Lance__File__Field ***ret_sorted, struct lancet_error *err);
+/* NULL when that list has none. */
+const struct Lance__File__Field *field_with_id(
+	const struct Lance__File__Field *const *sorted, size_t count, int32_t id);
 /* Raises that mark over the fields that the draft has. */
 void fields_raise_mark(struct draft *draft);
 

@@ -18,9 +18,9 @@ compare_fields(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* The fields by id; allocated. */
-static int
-sort_fields(Field *const *fields, size_t count, const Field ***ret_sorted, struct lancet_error *err)
+int
+fields_by_id(
+	Field *const *fields, size_t count, const Field ***ret_sorted, struct lancet_error *err)
 {
 	const Field **sorted = malloc((count + 1) * sizeof(*sorted));
 
@@ -31,6 +31,16 @@ sort_fields(Field *const *fields, size_t count, const Field ***ret_sorted, struc
 	qsort(sorted, count, sizeof(*sorted), compare_fields);
 	*ret_sorted = sorted;
 	return LANCET_OK;
+}
+
+const Field *
+field_with_id(const Field *const *sorted, size_t count, int32_t id)
+{
+	const Field key = { .id = id }, *at = &key;
+	const Field *const *found =
+		bsearch(&at, sorted, count, sizeof(const Field *), compare_fields);
+
+	return found == NULL ? NULL : *found;
 }
 
 static bool
@@ -48,8 +58,8 @@ compare_schemas(const Lance__Table__Manifest *read, const Lance__Table__Manifest
 	lancet_autofree const Field **then = NULL, **now = NULL;
 	size_t at = 0;
 
-	TRY(sort_fields(read->fields, read->n_fields, &then, err));
-	TRY(sort_fields(newest->fields, newest->n_fields, &now, err));
+	TRY(fields_by_id(read->fields, read->n_fields, &then, err));
+	TRY(fields_by_id(newest->fields, newest->n_fields, &now, err));
 	for (size_t i = 0; i < newest->n_fields; i++) {
 		while (at < read->n_fields && then[at]->id < now[i]->id)
 			at++;

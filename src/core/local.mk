@@ -25,7 +25,7 @@ core_sources = \
 	src/core/index_meta.c src/core/index_set.h src/core/jsondoc.c src/core/jsondoc.h \
 	src/core/manifest_json.c src/core/operations.c src/core/operations.h \
 	src/core/pbjson.c src/core/pbjson.h src/core/pbjson_fields.c src/core/pbjson_fields.h \
-	src/core/pbjson_parts.c src/core/pbjson_parts.h \
+	src/core/pbjson_parts.c src/core/pbjson_parts.h src/core/pbsame.h \
 	src/core/transaction.c src/core/transaction.h src/core/transaction_json.c \
 	src/core/entries.c src/core/entries.h src/core/flags.c src/core/flags.h \
 	src/core/fragment.c src/core/fragment.h src/core/fragment_files.c \

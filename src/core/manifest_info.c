@@ -36,7 +36,7 @@ inferred_storage_version(const struct manifest_scan *found, uint64_t reader_flag
 
 	if (!found->has_file)
 		return bytes_of_text(reader_flags & FLAG_V2_FORMAT ? "2.2" : "0.1");
-	if (!format_of_file(found->file_major, found->file_minor, &format))
+	if (!file_version_of(found->file_major, found->file_minor, &format))
 		return (struct lancet_bytes){ NULL, 0 };
 	return bytes_of_text(file_version_name(format));
 }

@@ -43,7 +43,7 @@ check_fields(const DataFile *file, struct lancet_error *err)
 {
 	enum file_version format;
 
-	if (!format_of_file(file->file_major_version, file->file_minor_version, &format) ||
+	if (!file_version_of(file->file_major_version, file->file_minor_version, &format) ||
 		format == FILE_LEGACY)
 		return lancet_fail(err, LANCET_UNSUPPORTED,
 			"overlays in files of version %" PRIu32 ".%" PRIu32,

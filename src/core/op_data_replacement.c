@@ -115,7 +115,7 @@ has_legacy_file(const Fragment *fragment)
 	enum file_version format;
 
 	for (size_t i = 0; i < fragment->n_files; i++)
-		if (format_of_file(fragment->files[i]->file_major_version,
+		if (file_version_of(fragment->files[i]->file_major_version,
 			    fragment->files[i]->file_minor_version, &format) &&
 			format == FILE_LEGACY)
 			return true;

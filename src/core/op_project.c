@@ -12,6 +12,7 @@
 #include "draft_prune.h"
 #include "draft_schema.h"
 #include "file/field.h"
+#include "fragment_checks.h"
 #include "lance/transaction.pb-c.h"
 #include "util/macros.h"
 
@@ -22,29 +23,6 @@ typedef Lance__File__Field Field;
 typedef Lance__Table__DataFile DataFile;
 typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__DataOverlayFile Overlay;
-
-static int
-compare_fields(const void *left, const void *right)
-{
-	const Field *a = *(const Field *const *)left, *b = *(const Field *const *)right;
-
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-/* Fields by id; the caller frees. */
-static int
-sort_fields(Field *const *fields, size_t count, const Field ***ret_sorted, struct lancet_error *err)
-{
-	const Field **sorted = calloc(count + 1, sizeof(*sorted));
-
-	if (sorted == NULL)
-		return draft_no_memory(err);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = fields[i];
-	qsort(sorted, count, sizeof(*sorted), compare_fields);
-	*ret_sorted = sorted;
-	return LANCET_OK;
-}
 
 static int
 check_field(const Field *field, const Field *current, bool keeps_nulls, struct lancet_error *err)
@@ -79,14 +57,12 @@ op_project_check(struct draft *draft, struct lancet_error *err)
 	if (message->n_schema == 0)
 		return lancet_fail(err, LANCET_INVALID, "no field is left");
 	TRY(draft_schema_check(draft, message->schema, message->n_schema, err));
-	TRY(sort_fields(head->fields, head->n_fields, &current, err));
+	TRY(fields_by_id(head->fields, head->n_fields, &current, err));
 	for (size_t i = 0; i < message->n_schema; i++) {
 		const Field *field = message->schema[i];
-		const Field **found =
-			bsearch(&field, current, head->n_fields, sizeof(*current), compare_fields);
 
-		TRY(check_field(
-			field, found == NULL ? NULL : *found, message->preserves_nullability, err));
+		TRY(check_field(field, field_with_id(current, head->n_fields, field->id),
+			message->preserves_nullability, err));
 	}
 	return LANCET_OK;
 }
@@ -101,11 +77,10 @@ static bool
 file_is_live(const struct live_fields *live, const DataFile *file)
 {
 	for (size_t i = 0; file != NULL && i < file->n_fields; i++) {
-		const Field key = { .id = file->fields[i] }, *at = &key;
+		int32_t id = file->fields[i];
 
-		if ((file->fields[i] <= LINEAGE_FIRST && file->fields[i] >= LINEAGE_LAST) ||
-			bsearch(&at, live->fields, live->count, sizeof(const Field *),
-				compare_fields) != NULL)
+		if ((id <= LINEAGE_FIRST && id >= LINEAGE_LAST) ||
+			field_with_id(live->fields, live->count, id) != NULL)
 			return true;
 	}
 	return false;
@@ -171,7 +146,7 @@ op_project_apply(struct draft *draft, struct lancet_error *err)
 	int rc;
 
 	TRY(draft_schema_set(draft, message->schema, message->n_schema, err));
-	TRY(sort_fields(message->schema, message->n_schema, &live.fields, err));
+	TRY(fields_by_id(message->schema, message->n_schema, &live.fields, err));
 	rc = LANCET_OK;
 	for (size_t i = 0; i < draft->fragment_count && rc == LANCET_OK; i++)
 		if (!draft->fragments[i].removed)

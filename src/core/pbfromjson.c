@@ -209,32 +209,11 @@ read_value(struct pbfrom *from, struct json_object *json, const ProtobufCMessage
 	return pbfrom_fail(from, "can't be given as JSON");
 }
 
-static size_t
-value_size(ProtobufCType type)
-{
-	switch (type) {
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_SINT64:
-	case PROTOBUF_C_TYPE_SFIXED64:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_FIXED64:
-	case PROTOBUF_C_TYPE_DOUBLE:
-		return sizeof(uint64_t);
-	case PROTOBUF_C_TYPE_BYTES:
-		return sizeof(ProtobufCBinaryData);
-	case PROTOBUF_C_TYPE_STRING:
-	case PROTOBUF_C_TYPE_MESSAGE:
-		return sizeof(void *);
-	default:
-		return sizeof(uint32_t);
-	}
-}
-
 static int
 read_list(struct pbfrom *from, struct json_object *json, const ProtobufCMessageDescriptor *type,
 	const ProtobufCFieldDescriptor *field, uint8_t **ret_array, size_t *ret_count)
 {
-	size_t size = value_size(field->type), count;
+	size_t size = pbjson_value_size(field->type), count;
 	uint8_t *array;
 
 	TRY(pbfrom_want(from, json, json_type_array, "an array"));

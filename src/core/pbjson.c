@@ -122,8 +122,8 @@ put_value(struct walk *walk, const char *key, const struct place *place, const v
 	return LANCET_OK;
 }
 
-static size_t
-value_size(ProtobufCType type)
+size_t
+pbjson_value_size(ProtobufCType type)
 {
 	switch (type) {
 	case PROTOBUF_C_TYPE_INT64:
@@ -167,7 +167,7 @@ static int
 put_repeated(struct walk *walk, const char *key, const struct place *place, const void *array,
              size_t count)
 {
-	size_t size = value_size(place->field->type);
+	size_t size = pbjson_value_size(place->field->type);
 
 	if (place->field->type == PROTOBUF_C_TYPE_MESSAGE) {
 		if (place->field->descriptor == &lance__file__string_entry__descriptor)
@@ -203,7 +203,7 @@ is_set(const struct place *place, const ProtobufCMessage *message, const void *m
 	case PROTOBUF_C_TYPE_BYTES:
 		return ((const ProtobufCBinaryData *)member)->len != 0;
 	default:
-		return memcmp(member, &zero, value_size(field->type)) != 0;
+		return memcmp(member, &zero, pbjson_value_size(field->type)) != 0;
 	}
 }
 

@@ -29,5 +29,7 @@ const struct pbjson_rule *pbjson_rule_find(const char *message, const char *fiel
 bool pbjson_is_text(const char *message, const char *field);
 /* The type of what an Any with this URL holds, by the last part of its name; NULL when unknown. */
 const ProtobufCMessageDescriptor *pbjson_any_type(struct slice type_url);
+/* Bytes that one value takes in the struct of its message. */
+size_t pbjson_value_size(ProtobufCType type);
 
 #endif

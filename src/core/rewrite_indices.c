@@ -123,16 +123,6 @@ swap(const struct rewrite_step *step, const Entry *entry, roaring_bitmap_t *cove
 	return LANCET_OK;
 }
 
-static bool
-is_on_file(const struct numbers *fields, const Lance__Table__DataFile *file)
-{
-	for (size_t i = 0; file != NULL && i < file->n_fields; i++)
-		if (file->fields[i] >= 0 &&
-			numbers_find(fields, (uint64_t)file->fields[i]) != SIZE_MAX)
-			return true;
-	return false;
-}
-
 /* The group has overlays on fields of the index that came after it. */
 static bool
 folds_newer(const struct rewrite_step *step, const Entry *entry, const struct numbers *fields)
@@ -142,7 +132,7 @@ folds_newer(const struct rewrite_step *step, const Entry *entry, const struct nu
 
 		for (size_t k = 0; k < fragment->n_overlays; k++)
 			if (fragment->overlays[k]->committed_version > entry->dataset_version &&
-				is_on_file(fields, fragment->overlays[k]->data_file))
+				file_has_field(fields, fragment->overlays[k]->data_file))
 				return true;
 	}
 	return false;

@@ -182,8 +182,8 @@ put_bitmap_segment(struct buf *into, const uint64_t *ids, size_t count)
 	put_part(into, SEGMENT_BITMAP, &range);
 }
 
-static bool
-ascends(const uint64_t *ids, size_t count)
+bool
+sequence_ascends(const uint64_t *ids, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (ids[i - 1] >= ids[i])
@@ -216,7 +216,7 @@ rowids_put(struct buf *into, const uint64_t *ids, size_t count)
 
 	if (count == 0)
 		put_range_segment(&segment, 0, 0);
-	else if (!ascends(ids, count))
+	else if (!sequence_ascends(ids, count))
 		put_list_segment(&segment, SEGMENT_ARRAY, ids, count);
 	else if (ids[count - 1] != UINT64_MAX && ids[count - 1] - ids[0] == count - 1)
 		put_range_segment(&segment, ids[0], ids[count - 1] + 1);

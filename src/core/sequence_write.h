@@ -5,7 +5,12 @@
 #ifndef CORE_SEQUENCE_WRITE_H
 #define CORE_SEQUENCE_WRITE_H
 
+#include <stdbool.h>
+
 #include "util/buf.h"
+
+/* Whether each is above the one before. */
+bool sequence_ascends(const uint64_t *ids, size_t count);
 
 /* The ids start … start + count - 1 as one segment, behind what is in the buffer. start + count
  * must not pass 64 bits. */

@@ -6,6 +6,7 @@
 
 #include "fragment.h"
 #include "lance/transaction.pb-c.h"
+#include "pbsame.h"
 #include "store_write.h"
 #include "util/macros.h"
 #include "version.h"
@@ -15,34 +16,16 @@ typedef Lance__Table__DataFile stored_file;
 typedef Lance__Table__Transaction transaction;
 
 static bool
-same_bytes(ProtobufCBinaryData a, ProtobufCBinaryData b)
-{
-	return slice_equal(slice_of(a.data, a.len), slice_of(b.data, b.len));
-}
-
-static bool
-same_numbers(const int32_t *a, size_t a_count, const int32_t *b, size_t b_count)
-{
-	return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof(*a)) == 0);
-}
-
-static bool
-same_base(bool a_has, uint32_t a_id, bool b_has, uint32_t b_id)
-{
-	return a_has == b_has && (!a_has || a_id == b_id);
-}
-
-static bool
 same_file(const stored_file *a, const stored_file *b)
 {
-	return same_bytes(a->path, b->path) &&
-	       same_base(a->base_id_presence_case != 0, a->base_id, b->base_id_presence_case != 0,
+	return pbsame_bytes(a->path, b->path) &&
+	       pbsame_base(a->base_id_presence_case != 0, a->base_id, b->base_id_presence_case != 0,
 		       b->base_id) &&
 	       a->file_major_version == b->file_major_version &&
 	       a->file_minor_version == b->file_minor_version &&
 	       a->file_size_bytes == b->file_size_bytes &&
-	       same_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
-	       same_numbers(a->column_indices, a->n_column_indices, b->column_indices,
+	       pbsame_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
+	       pbsame_numbers(a->column_indices, a->n_column_indices, b->column_indices,
 		       b->n_column_indices);
 }
 
@@ -62,12 +45,12 @@ same_coverage(const Lance__Table__DataOverlayFile *a, const Lance__Table__DataOv
 	if (a->coverage_case != b->coverage_case)
 		return false;
 	if (a->coverage_case == LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_SHARED_OFFSET_BITMAP)
-		return same_bytes(a->shared_offset_bitmap, b->shared_offset_bitmap);
+		return pbsame_bytes(a->shared_offset_bitmap, b->shared_offset_bitmap);
 	if (a->coverage_case != LANCE__TABLE__DATA_OVERLAY_FILE__COVERAGE_FIELD_COVERAGE ||
 		a->field_coverage->n_offset_bitmaps != b->field_coverage->n_offset_bitmaps)
 		return false;
 	for (size_t i = 0; i < a->field_coverage->n_offset_bitmaps; i++) {
-		if (!same_bytes(a->field_coverage->offset_bitmaps[i],
+		if (!pbsame_bytes(a->field_coverage->offset_bitmaps[i],
 			    b->field_coverage->offset_bitmaps[i]))
 			return false;
 	}
@@ -82,7 +65,7 @@ has_overlay(const stored_fragment *fragment, const Lance__Table__DataOverlayFile
 
 		if (known->committed_version == overlay->committed_version &&
 			known->data_file != NULL && overlay->data_file != NULL &&
-			same_bytes(known->data_file->path, overlay->data_file->path) &&
+			pbsame_bytes(known->data_file->path, overlay->data_file->path) &&
 			same_coverage(known, overlay))
 			return true;
 	}
@@ -95,7 +78,7 @@ same_deletion(const Lance__Table__DeletionFile *a, const Lance__Table__DeletionF
 	return a != NULL && b != NULL && a->file_type == b->file_type &&
 	       a->read_version == b->read_version && a->id == b->id &&
 	       a->num_deleted_rows == b->num_deleted_rows &&
-	       same_base(a->base_id_presence_case != 0, a->base_id, b->base_id_presence_case != 0,
+	       pbsame_base(a->base_id_presence_case != 0, a->base_id, b->base_id_presence_case != 0,
 		       b->base_id);
 }
 

@@ -72,11 +72,11 @@ read_tail(struct datafile *file, struct lancet_error *err)
 	return source_read_at(file->source, file->tail_at, file->tail_size, file->tail, err);
 }
 
-static int
-parse_version(struct slice end, enum file_version *ret_version, struct lancet_error *err)
+bool
+file_version_of(uint64_t major, uint64_t minor, enum file_version *ret_version)
 {
 	static const struct {
-		unsigned major, minor;
+		uint32_t major, minor;
 		enum file_version version;
 	} known[] = {
 		{ 0, 0, FILE_LEGACY },
@@ -88,6 +88,18 @@ parse_version(struct slice end, enum file_version *ret_version, struct lancet_er
 		{ 2, 2, FILE_2_2 },
 		{ 2, 3, FILE_2_3 },
 	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (known[i].major == major && known[i].minor == minor) {
+			*ret_version = known[i].version;
+			return true;
+		}
+	return false;
+}
+
+static int
+parse_version(struct slice end, enum file_version *ret_version, struct lancet_error *err)
+{
 	struct cursor c = { .in = end };
 	unsigned major = cursor_u16(&c);
 	unsigned minor = cursor_u16(&c);
@@ -96,13 +108,10 @@ parse_version(struct slice end, enum file_version *ret_version, struct lancet_er
 	assert(!c.bad);
 	if (magic != MAGIC)
 		return lancet_fail(err, LANCET_CORRUPT, "footer: magic is %08" PRIx32, magic);
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (known[i].major != major || known[i].minor != minor)
-			continue;
-		*ret_version = known[i].version;
-		return LANCET_OK;
-	}
-	return lancet_fail(err, LANCET_UNSUPPORTED, "data file of version %u.%u", major, minor);
+	if (!file_version_of(major, minor, ret_version))
+		return lancet_fail(
+			err, LANCET_UNSUPPORTED, "data file of version %u.%u", major, minor);
+	return LANCET_OK;
 }
 
 /* The three tables follow each other and end before the footer. */

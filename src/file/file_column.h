@@ -12,6 +12,9 @@
 
 enum file_version { FILE_LEGACY, FILE_2_0, FILE_2_1, FILE_2_2, FILE_2_3 };
 
+/* Of the two numbers in a file's footer and in manifests; false: not a known version. */
+bool file_version_of(uint64_t major, uint64_t minor, enum file_version *ret_version);
+
 struct page_buffer {
 	uint64_t offset, size; /* bytes; inside the file, and below its metadata */
 };
