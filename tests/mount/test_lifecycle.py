@@ -59,6 +59,7 @@ def signals_unmount():
 @case()
 def umount_ends_the_daemon():
     with Mount(sample()) as mount:
+        wait_for(lambda: "serving " in mount.log(), "the daemon has looked at its mount itself")
         succeed(["fusermount3", "-u", mount.point])
         equal(mount.daemon.wait(timeout=10), 0, "exit after umount")
 
