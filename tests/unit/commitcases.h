@@ -3,7 +3,7 @@
 #define TESTS_COMMITCASES_H
 
 #include "commitdrops.h"
-#include "commitmessages.h"
+#include "commitrest.h"
 
 struct commit_case {
 	const char *label;
@@ -90,6 +90,11 @@ static const struct commit_case commit_cases[] = {
 	{ "rewrite", case_rewrite, case_rewrite_holds, 2, 2 },
 	{ "overwrite", case_overwrite, case_overwrite_holds, 2, 2 },
 	{ "drop_fragments", case_drop_fragments, case_drop_fragments_holds, 2, 2 },
+	{ "merge", case_merge, case_merge_holds, 2, 2 },
+	{ "replacement", case_replacement, case_replacement_holds, 2, 2 },
+	{ "overlay", case_overlay, case_overlay_holds, 2, 2 },
+	{ "update", case_update, case_rewrite_holds, 2, 2 },
+	{ "index", case_index, case_index_holds, 2, 2 },
 };
 
 /* The change of a row, on version `number`. */

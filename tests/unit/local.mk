@@ -86,9 +86,9 @@ EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 unit_tests += tests/unit/test_commit tests/unit/test_commit_crash tests/unit/test_commit_fault \
 	tests/unit/test_commit_race tests/unit/test_commit_refused
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
-EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitdrops.h tests/unit/commitmessages.h \
-	tests/unit/commitrun.h tests/unit/commitsample.h tests/unit/commitstate.h \
-	tests/unit/commitwhole.h
+EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitcolumns.h tests/unit/commitdrops.h \
+	tests/unit/commitmessages.h tests/unit/commitrest.h tests/unit/commitrun.h \
+	tests/unit/commitsample.h tests/unit/commitstate.h tests/unit/commitwhole.h
 unit_tests += tests/unit/test_caller tests/unit/test_control tests/unit/test_jobs \
 	tests/unit/test_stage
 EXTRA_DIST += tests/unit/controlio.h tests/unit/controlrig.h tests/unit/controlstubs.h
