@@ -23,31 +23,6 @@ rule_fragments(struct clash *clash)
 	return clash_retry(clash, "same_fragment", "fragment %" PRIu64 " is changed by both", id);
 }
 
-/* A size that one of the two does not record says nothing. */
-static bool
-same_file(const Lance__Table__DataFile *a, const Lance__Table__DataFile *b)
-{
-	return pbsame_bytes(a->path, b->path) &&
-	       pbsame_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
-	       pbsame_numbers(a->column_indices, a->n_column_indices, b->column_indices,
-		       b->n_column_indices) &&
-	       a->file_major_version == b->file_major_version &&
-	       a->file_minor_version == b->file_minor_version &&
-	       a->base_id_presence_case == b->base_id_presence_case &&
-	       (a->base_id_presence_case == 0 || a->base_id == b->base_id);
-}
-
-static bool
-same_files(const Lance__Table__DataFragment *a, const Lance__Table__DataFragment *b)
-{
-	if (a->n_files != b->n_files)
-		return false;
-	for (size_t i = 0; i < a->n_files; i++)
-		if (!same_file(a->files[i], b->files[i]))
-			return false;
-	return true;
-}
-
 /* Both leave the fragment there: fine as long as theirs only deleted rows of it. */
 static int
 mark_deletion(struct clash *clash, size_t place, uint64_t id)
@@ -57,7 +32,7 @@ mark_deletion(struct clash *clash, size_t place, uint64_t id)
 	bool same;
 
 	TRY(rebase_fragment_stored(clash->rebase->read, id, &fragment, clash->err));
-	same = fragment != NULL && same_files(fragment->message, clash->theirs->images[theirs]);
+	same = fragment != NULL && pbsame_files(fragment->message, clash->theirs->images[theirs]);
 	lancet_fragment_unref(fragment);
 	if (!same)
 		return clash_retry(

@@ -4,21 +4,11 @@
 #include "draft_prune.h"
 #include "fragment_checks.h"
 #include "lance/table.pb-c.h"
+#include "pbsame.h"
 #include "util/macros.h"
 
 typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__DataFile DataFile;
-
-bool
-files_same(const Fragment *one, const Fragment *other)
-{
-	if (one->n_files != other->n_files)
-		return false;
-	for (size_t i = 0; i < one->n_files; i++)
-		if (!data_file_same(one->files[i], other->files[i]))
-			return false;
-	return true;
-}
 
 static bool
 path_same(const DataFile *one, const DataFile *other)
@@ -44,7 +34,7 @@ put_fields(struct numbers *fields, const DataFile *file, const DataFile *other)
 			  other->n_column_indices == file->n_column_indices &&
 			  file->n_column_indices == file->n_fields;
 
-	if (other != NULL && data_file_same(file, other))
+	if (other != NULL && pbsame_file(file, other))
 		return;
 	for (size_t i = 0; i < file->n_fields; i++)
 		if (file->fields[i] >= 0 &&
@@ -62,7 +52,7 @@ overlays_same(const Fragment *one, const Fragment *other)
 		const Lance__Table__DataOverlayFile *a = one->overlays[i], *b = other->overlays[i];
 
 		if (a->committed_version != b->committed_version || a->data_file == NULL ||
-			b->data_file == NULL || !data_file_same(a->data_file, b->data_file))
+			b->data_file == NULL || !pbsame_file(a->data_file, b->data_file))
 			return false;
 	}
 	return true;

@@ -16,9 +16,6 @@ struct fragment_changes {
 	size_t capacity; /* of fragments */
 };
 
-/* Both lists of files name the same files, read in the same way. */
-bool files_same(const struct Lance__Table__DataFragment *one,
-	const struct Lance__Table__DataFragment *other);
 /* Fields that `image` has in other files than `current`, or other overlays on; in the arena. */
 int changed_fields(const struct Lance__Table__DataFragment *current,
 	const struct Lance__Table__DataFragment *image, struct arena *arena,

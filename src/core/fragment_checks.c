@@ -14,19 +14,6 @@ typedef Lance__Table__DataFragment Fragment;
 typedef Lance__Table__DataFile DataFile;
 typedef Lance__Table__DeletionFile DeletionFile;
 
-bool
-data_file_same(const DataFile *one, const DataFile *other)
-{
-	return pbsame_bytes(one->path, other->path) &&
-	       pbsame_numbers(one->fields, one->n_fields, other->fields, other->n_fields) &&
-	       pbsame_numbers(one->column_indices, one->n_column_indices, other->column_indices,
-		       other->n_column_indices) &&
-	       one->file_major_version == other->file_major_version &&
-	       one->file_minor_version == other->file_minor_version &&
-	       pbsame_base(one->base_id_presence_case != 0, one->base_id,
-		       other->base_id_presence_case != 0, other->base_id);
-}
-
 static int
 check_base(const struct draft *draft, int presence, uint32_t id, struct lancet_error *err)
 {

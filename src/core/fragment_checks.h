@@ -50,8 +50,4 @@ int checks_deletion(const struct draft *draft, const struct Lance__Table__DataFr
 	const struct Lance__Table__DataFragment *current, bool *ret_whole,
 	struct lancet_error *err);
 
-/* One and the same file, read in the same way. */
-bool data_file_same(
-	const struct Lance__Table__DataFile *one, const struct Lance__Table__DataFile *other);
-
 #endif

@@ -13,6 +13,7 @@
 #include "format.h"
 #include "fragment_checks.h"
 #include "lance/transaction.pb-c.h"
+#include "pbsame.h"
 #include "util/macros.h"
 
 typedef Lance__Table__DataFile DataFile;
@@ -153,7 +154,7 @@ replace(struct draft *draft, const Group *group, const struct numbers *fields,
 	at = find_file(fragment, group->new_file);
 	if (at == fragment->n_files)
 		TRY(put_beside(draft, fragment, fields, group->new_file, err));
-	else if (data_file_same(fragment->files[at], group->new_file))
+	else if (pbsame_file(fragment->files[at], group->new_file))
 		return lancet_fail(err, LANCET_INVALID,
 			"fragment %" PRIu64 " has the new file already", group->fragment_id);
 	else

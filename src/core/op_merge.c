@@ -15,6 +15,7 @@
 #include "fragment_checks.h"
 #include "fragment_changes.h"
 #include "lance/transaction.pb-c.h"
+#include "pbsame.h"
 #include "util/macros.h"
 
 typedef Lance__Table__DataFragment Fragment;
@@ -111,7 +112,7 @@ apply_image(struct draft *draft, size_t place, const Fragment *image,
 	TRY(draft_edit(draft, place, &current, err));
 	TRY(changes_note(changes, draft, current, image, err));
 	TRY(checks_deletion(draft, image, current, &whole, err));
-	if (!files_same(current, image))
+	if (!pbsame_files(current, image))
 		TRY(lineage_stamp(draft, current, err));
 	current->files = image->files;
 	current->n_files = image->n_files;

@@ -18,15 +18,7 @@ typedef Lance__Table__Transaction transaction;
 static bool
 same_file(const stored_file *a, const stored_file *b)
 {
-	return pbsame_bytes(a->path, b->path) &&
-	       pbsame_base(a->base_id_presence_case != 0, a->base_id, b->base_id_presence_case != 0,
-		       b->base_id) &&
-	       a->file_major_version == b->file_major_version &&
-	       a->file_minor_version == b->file_minor_version &&
-	       a->file_size_bytes == b->file_size_bytes &&
-	       pbsame_numbers(a->fields, a->n_fields, b->fields, b->n_fields) &&
-	       pbsame_numbers(a->column_indices, a->n_column_indices, b->column_indices,
-		       b->n_column_indices);
+	return pbsame_file(a, b) && a->file_size_bytes == b->file_size_bytes;
 }
 
 static bool

@@ -272,6 +272,28 @@ control_result(struct control_handle *handle, struct text *result, bool of_line)
 	text_unref(old);
 }
 
+void
+control_begin(struct jsonw *w, struct buf *bytes, bool ok, const char *command)
+{
+	jsonw_init(w, bytes);
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "format", 1);
+	jsonw_bool(w, "ok", ok);
+	jsonw_text(w, "command", command);
+}
+
+struct text *
+control_end(struct jsonw *w, struct buf *bytes)
+{
+	struct text *result;
+
+	jsonw_end(w);
+	jsonw_finish(w);
+	result = bytes->failed == LANCET_OK ? text_new(bytes) : NULL;
+	buf_release(bytes);
+	return result;
+}
+
 /* What a write is to a line. */
 enum taken {
 	TAKEN_PART, /* no newline yet */
@@ -315,18 +337,11 @@ refuse(struct control_handle *handle, const struct control_writer *writer, int o
 	struct text *result;
 	struct jsonw w;
 
-	jsonw_init(&w, &bytes);
-	jsonw_object(&w, NULL);
-	jsonw_u64(&w, "format", 1);
-	jsonw_bool(&w, "ok", false);
-	jsonw_text(&w, "command", handle->command->name);
+	control_begin(&w, &bytes, false, handle->command->name);
 	jsonw_text(&w, "errno", strerrorname_np(os_errno));
 	jsonw_text(&w, "code", code);
 	jsonw_text(&w, "error", text);
-	jsonw_end(&w);
-	jsonw_finish(&w);
-	result = bytes.failed == LANCET_OK ? text_new(&bytes) : NULL;
-	buf_release(&bytes);
+	result = control_end(&w, &bytes);
 	control_failed(control, handle->dataset, handle->command->name, writer, code, text);
 	control_result(handle, result, false);
 	text_unref(result);

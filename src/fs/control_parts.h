@@ -49,6 +49,9 @@ void control_run(struct control_handle *handle, const struct control_writer *wri
 /* What the handle reads from now on; may be NULL. of_line: the line that was taken has ended; else
  * a write was refused, which is nothing to one that still runs. */
 void control_result(struct control_handle *handle, struct text *result, bool of_line);
+/* A result that is made here: its first members; then its text, NULL without memory. */
+void control_begin(struct jsonw *w, struct buf *bytes, bool ok, const char *command);
+struct text *control_end(struct jsonw *w, struct buf *bytes);
 /* Keeps it as the last result of the control file. */
 void control_keep(
 	struct control *control, lancet_dataset *dataset, size_t row, struct text *result);

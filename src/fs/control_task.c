@@ -224,11 +224,7 @@ put_waited(struct task *task, struct job *job, const struct text *result,
 	struct jsonw w;
 
 	job_look(job, &view);
-	jsonw_init(&w, into);
-	jsonw_object(&w, NULL);
-	jsonw_u64(&w, "format", 1);
-	jsonw_bool(&w, "ok", err->code == LANCET_OK);
-	jsonw_text(&w, "command", task->command->name);
+	control_begin(&w, into, err->code == LANCET_OK, task->command->name);
 	jsonw_u64(&w, "job", job_id(job));
 	jsonw_text(&w, "state", job_state_name(view.state));
 	if (err->code != LANCET_OK) {
@@ -314,16 +310,9 @@ answer_at_once(struct control_handle *handle, const struct control_writer *write
 	struct text *result;
 	struct jsonw w;
 
-	jsonw_init(&w, &bytes);
-	jsonw_object(&w, NULL);
-	jsonw_u64(&w, "format", 1);
-	jsonw_bool(&w, "ok", true);
-	jsonw_text(&w, "command", command);
+	control_begin(&w, &bytes, true, command);
 	jsonw_u64(&w, "job", id);
-	jsonw_end(&w);
-	jsonw_finish(&w);
-	result = bytes.failed == LANCET_OK ? text_new(&bytes) : NULL;
-	buf_release(&bytes);
+	result = control_end(&w, &bytes);
 	control_result(handle, result, true);
 	text_unref(result);
 	handle->control->options.hooks->reply(writer->request, 0, taken);
