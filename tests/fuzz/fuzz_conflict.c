@@ -5,16 +5,14 @@
  * section of the newest version or the reuse entry that ours carries.
  */
 #include "fuzz.h"
-#include "fuzzdataset.h"
+#include "fuzzversion.h"
 
 #include "core/conflict.h"
 #include "core/transaction.h"
 #include "util/buf.h"
 #include "util/cursor.h"
-#include "util/source.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define FRAGMENTS     6
 #define COST_BASE     ((size_t)8 << 20)
@@ -50,13 +48,6 @@ put(struct buf *b, const char *bytes, size_t size)
 }
 #define PUT(b, text) put(b, text, sizeof(text) - 1)
 
-static void
-put_u32(struct buf *b, size_t value)
-{
-	for (unsigned i = 0; i < 4; i++)
-		buf_put_byte(b, (uint8_t)(value >> 8 * i));
-}
-
 /* Field "a" of id 0, "b" of id 1, and "c" of id 2 below it; fragments of 12 rows in a file "f" with
  * fields 0 and 1. */
 static void
@@ -89,45 +80,23 @@ put_manifest(struct buf *b, const struct input *input)
 static lancet_version *
 load_version(struct buf *file, const struct input *input)
 {
-	static const struct stat st;
 	struct slice section = input->rest;
-	lancet_version *version = NULL;
-	struct source *source;
 	size_t at;
 
 	if ((input->flags & CARRIED) != 0)
 		section.size = 0;
-	put_u32(file, section.size);
+	fuzz_put_u32(file, section.size);
 	buf_put_slice(file, section);
 	at = file->size;
-	put_u32(file, 0);
+	fuzz_put_u32(file, 0);
 	put_manifest(file, input);
 	if (file->failed != LANCET_OK)
 		return NULL;
 	for (unsigned i = 0; i < 4; i++)
 		file->data[at + i] = (uint8_t)((file->size - at - 4) >> 8 * i);
-	put_u32(file, at);
+	fuzz_put_u32(file, at);
 	PUT(file, "\0\0\0\0\0\0\2\0LANC");
-	source = source_memory_new(buf_slice(file), NULL);
-	if (source == NULL)
-		return NULL;
-	(void)version_load(fuzz_dataset(), 1, source, &st, "1.manifest", &version, NULL);
-	source_unref(source);
-	return version;
-}
-
-static lancet_transaction *
-load_transaction(struct slice bytes)
-{
-	lancet_transaction *transaction = NULL;
-	uint8_t *copy = malloc(bytes.size + 1);
-
-	if (copy == NULL)
-		return NULL;
-	memcpy(copy, bytes.data, bytes.size);
-	if (transaction_parse(copy, bytes.size, &transaction, NULL) != LANCET_OK)
-		free(copy);
-	return transaction;
+	return fuzz_version_load(file, 1);
 }
 
 /* What was found out may be used as it is. */
@@ -190,8 +159,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	guard = fuzz_begin(COST_BASE + COST_PER_BYTE * size);
 	version = load_version(&file, &input);
-	ours = load_transaction(input.ours);
-	theirs = load_transaction(input.theirs);
+	ours = fuzz_transaction(input.ours);
+	theirs = fuzz_transaction(input.theirs);
 	if (version != NULL && ours != NULL && theirs != NULL)
 		ask(&input, version, ours, theirs);
 	lancet_transaction_free(theirs);

@@ -5,65 +5,19 @@
  * section, and the manifest message.
  */
 #include "fuzz.h"
-#include "fuzzdataset.h"
+#include "fuzzversion.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/draft.h"
 #include "core/manifest_write.h"
 #include "core/version.h"
 #include "lance/table.pb-c.h"
 #include "util/cursor.h"
-#include "util/source.h"
 
 #define NUMBER        3
 #define COST_BASE     ((size_t)8 << 20)
 #define COST_PER_BYTE 1024u
-
-static void
-put_u32(struct buf *into, size_t value)
-{
-	for (unsigned i = 0; i < 4; i++)
-		buf_put_byte(into, (uint8_t)(value >> 8 * i));
-}
-
-static lancet_version *
-load(const struct buf *file, uint64_t number)
-{
-	const struct stat st = { 0 };
-	lancet_version *version = NULL;
-	struct source *source;
-
-	if (file->failed != LANCET_OK)
-		return NULL;
-	source = source_memory_new(buf_slice(file), NULL);
-	if (source == NULL)
-		return NULL;
-	if (version_load(fuzz_dataset(), number, source, &st, "3.manifest", &version, NULL) !=
-		LANCET_OK)
-		version = NULL;
-	source_unref(source);
-	return version;
-}
-
-static lancet_version *
-open_input(struct slice section, struct slice message, struct buf *file)
-{
-	size_t at;
-
-	put_u32(file, section.size);
-	buf_put_slice(file, section);
-	at = file->size;
-	put_u32(file, message.size + (section.size > 0 ? 4 : 2));
-	buf_put_slice(file, message);
-	if (section.size > 0)
-		buf_put(file, "\x30\x00", 2);
-	buf_put(file, "\x18\x03", 2);
-	put_u32(file, at);
-	buf_put(file, "\0\0\0\0\0\0\2\0LANC", 12);
-	return load(file, NUMBER);
-}
 
 /* Every second fragment and entry is changed to what it is, or removed. */
 static int
@@ -129,7 +83,7 @@ write_next(struct draft *draft)
 		fuzz_expect(
 			splice_read(&splice, 0, (size_t)splice.size, file.data, NULL) == LANCET_OK);
 		file.size = (size_t)splice.size;
-		next = load(&file, NUMBER + 1);
+		next = fuzz_version_load(&file, NUMBER + 1);
 		/* only memory may be missing for what was sound before */
 		fuzz_expect(next != NULL || fuzz_heap_now != NULL);
 	}
@@ -170,7 +124,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)fuzz_dataset();
 	guard = fuzz_begin(COST_BASE + COST_PER_BYTE * size);
 	if (!c.bad)
-		version = open_input(section, message, &file);
+		version = fuzz_version_open(section, message, NUMBER, &file);
 	if (version != NULL)
 		run(fragments, entries, version);
 	lancet_version_unref(version);

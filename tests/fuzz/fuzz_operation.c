@@ -4,10 +4,9 @@
  * them, and the transaction.
  */
 #include "fuzz.h"
-#include "fuzzdataset.h"
+#include "fuzzversion.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/conflict.h"
 #include "core/manifest_write.h"
@@ -16,7 +15,6 @@
 #include "core/version.h"
 #include "lance/table.pb-c.h"
 #include "util/cursor.h"
-#include "util/source.h"
 
 #define NUMBER        20
 #define ROWS_MAX      100000u /* more take their time, and say no more */
@@ -29,61 +27,6 @@ const char fuzz_needs_memory = 1;
 struct input {
 	struct slice section, message, transaction;
 };
-
-static void
-put_u32(struct buf *into, size_t value)
-{
-	for (unsigned i = 0; i < 4; i++)
-		buf_put_byte(into, (uint8_t)(value >> 8 * i));
-}
-
-static lancet_version *
-load(const struct buf *file, uint64_t number)
-{
-	const struct stat st = { 0 };
-	lancet_version *version = NULL;
-	struct source *source = source_memory_new(buf_slice(file), NULL);
-
-	if (source == NULL || file->failed != LANCET_OK)
-		return NULL;
-	if (version_load(fuzz_dataset(), number, source, &st, "20.manifest", &version, NULL) !=
-		LANCET_OK)
-		version = NULL;
-	source_unref(source);
-	return version;
-}
-
-static lancet_version *
-open_version(const struct input *input, struct buf *file)
-{
-	size_t at;
-
-	put_u32(file, input->section.size);
-	buf_put_slice(file, input->section);
-	at = file->size;
-	put_u32(file, input->message.size + (input->section.size > 0 ? 4 : 2));
-	buf_put_slice(file, input->message);
-	if (input->section.size > 0)
-		buf_put(file, "\x30\x00", 2);
-	buf_put(file, "\x18\x14", 2);
-	put_u32(file, at);
-	buf_put(file, "\0\0\0\0\0\0\2\0LANC", 12);
-	return load(file, NUMBER);
-}
-
-static lancet_transaction *
-open_transaction(struct slice bytes)
-{
-	lancet_transaction *transaction = NULL;
-	uint8_t *copy = malloc(bytes.size + 1);
-
-	if (copy == NULL)
-		return NULL;
-	memcpy(copy, bytes.data, bytes.size);
-	if (transaction_parse(copy, bytes.size, &transaction, NULL) != LANCET_OK)
-		free(copy);
-	return transaction;
-}
 
 static uint64_t
 count_rows(const struct draft *draft)
@@ -134,7 +77,7 @@ write_next(struct draft *draft, lancet_version *version)
 		fuzz_expect(
 			splice_read(&splice, 0, (size_t)splice.size, file.data, NULL) == LANCET_OK);
 		file.size = (size_t)splice.size;
-		next = load(&file, NUMBER + 1);
+		next = fuzz_version_load(&file, NUMBER + 1);
 		fuzz_expect(next != NULL);
 		check_next(version, next);
 	}
@@ -182,8 +125,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)fuzz_dataset();
 	guard = fuzz_begin(COST_BASE + COST_PER_BYTE * size);
 	if (!c.bad) {
-		version = open_version(&input, &file);
-		ours = open_transaction(input.transaction);
+		version = fuzz_version_open(input.section, input.message, NUMBER, &file);
+		ours = fuzz_transaction(input.transaction);
 	}
 	if (version != NULL && ours != NULL)
 		run(version, ours);

@@ -30,7 +30,7 @@ else
 fuzz_driver = tests/fuzz/standalone.c
 endif
 check_PROGRAMS += $(fuzz_targets)
-EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzzdataset.h tests/fuzz/corpus tests/fuzz/replay.sh tests/fuzz/run.sh
+EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzzdataset.h tests/fuzz/fuzzversion.h tests/fuzz/corpus tests/fuzz/replay.sh tests/fuzz/run.sh
 TESTS += tests/fuzz/replay.sh
 CLEANFILES += tests/fuzz/*.log
 

@@ -12,51 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "casefiles.h"
 #include "core/change.h"
 #include "lance/transaction.pb-c.h"
 #include "util/jsonw.h"
 #include "util/macros.h"
-
-#define ADDRS_MAX 100000u
-#define FILE_MAX  ((size_t)64 << 20)
 
 struct job {
 	const char *dataset, *transaction, *affected, *reuse;
 	uint64_t read_version;
 	struct lancet_commit_options options;
 };
-
-static uint8_t *
-load(const char *path, size_t *ret_size)
-{
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-	uint8_t *bytes = malloc(FILE_MAX);
-
-	if (file == NULL || bytes == NULL) {
-		perror(path);
-		exit(EXIT_FAILURE);
-	}
-	*ret_size = fread(bytes, 1, FILE_MAX, file);
-	(void)fclose(file);
-	return bytes;
-}
-
-static int
-load_affected(const char *path, struct affected_rows **ret_rows, struct lancet_error *err)
-{
-	lancet_autofree uint64_t *addrs = calloc(ADDRS_MAX, sizeof(*addrs));
-	FILE *file = fopen(path, "r");
-	size_t count = 0;
-
-	if (file == NULL || addrs == NULL) {
-		perror(path);
-		exit(EXIT_FAILURE);
-	}
-	while (count < ADDRS_MAX && fscanf(file, "%" SCNu64, &addrs[count]) == 1)
-		count++;
-	(void)fclose(file);
-	return affected_rows_new(addrs, count, ret_rows, err);
-}
 
 static void
 print(const struct lancet_commit_result *result, int rc, const struct lancet_error *err)
@@ -97,10 +63,10 @@ add_knowledge(const struct job *job, lancet_change *change, struct lancet_error 
 	size_t size;
 
 	if (job->affected != NULL)
-		TRY(load_affected(job->affected, &change->affected, err));
+		TRY(case_load_affected(job->affected, &change->affected, err));
 	if (job->reuse == NULL)
 		return LANCET_OK;
-	reuse = load(job->reuse, &size);
+	reuse = case_load(job->reuse, &size);
 	change->reuse_entry.data = arena_copy(&change->arena, reuse, size);
 	change->reuse_entry.size = size;
 	return LANCET_OK;
@@ -111,7 +77,7 @@ make_change(const struct job *job, lancet_dataset *dataset, lancet_change **ret_
 	struct lancet_error *err)
 {
 	size_t size;
-	lancet_autofree uint8_t *bytes = load(job->transaction, &size);
+	lancet_autofree uint8_t *bytes = case_load(job->transaction, &size);
 
 	TRY(lancet_change_parse(dataset, bytes, size, ret_change, err));
 	if ((*ret_change)->message->read_version != job->read_version)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "casefiles.h"
 #include "core/conflict.h"
 #include "core/names.h"
 #include "core/transaction.h"
@@ -19,45 +20,11 @@
 #include "util/jsonw.h"
 #include "util/macros.h"
 
-#define ADDRS_MAX 100000u
-
 struct job {
 	const char *dataset, *transaction, *affected, *reuse;
 	uint64_t read_version;
 	bool finished; /* the verdict is conflict_finish's */
 };
-
-static uint8_t *
-load(const char *path, size_t *ret_size)
-{
-	FILE *file = fopen(path, "rb");
-	uint8_t *bytes = malloc(1 << 20);
-
-	if (file == NULL || bytes == NULL) {
-		perror(path);
-		exit(EXIT_FAILURE);
-	}
-	*ret_size = fread(bytes, 1, 1 << 20, file);
-	(void)fclose(file);
-	return bytes;
-}
-
-static int
-load_affected(const char *path, struct affected_rows **ret_rows, struct lancet_error *err)
-{
-	lancet_autofree uint64_t *addrs = calloc(ADDRS_MAX, sizeof(*addrs));
-	FILE *file = fopen(path, "r");
-	size_t count = 0;
-
-	if (file == NULL || addrs == NULL) {
-		perror(path);
-		exit(EXIT_FAILURE);
-	}
-	while (count < ADDRS_MAX && fscanf(file, "%" SCNu64, &addrs[count]) == 1)
-		count++;
-	(void)fclose(file);
-	return affected_rows_new(addrs, count, ret_rows, err);
-}
 
 static void
 put_bitmap(struct jsonw *w, const char *key, const roaring_bitmap_t *bitmap)
@@ -185,15 +152,15 @@ run(struct job *job, struct lancet_error *err)
 	lancet_version *read = NULL, *newest = NULL;
 	uint64_t number;
 	size_t size;
-	uint8_t *bytes = load(job->transaction, &size);
+	uint8_t *bytes = case_load(job->transaction, &size);
 	int rc = transaction_parse(bytes, size, &ours, err);
 
 	if (job->reuse != NULL) {
-		reuse = load(job->reuse, &size);
+		reuse = case_load(job->reuse, &size);
 		entry = (struct lancet_bytes){ reuse, size };
 	}
 	if (rc == LANCET_OK && job->affected != NULL)
-		rc = load_affected(job->affected, &affected, err);
+		rc = case_load_affected(job->affected, &affected, err);
 	if (rc == LANCET_OK)
 		rc = lancet_dataset_open(job->dataset, NULL, &dataset, err);
 	if (rc == LANCET_OK)
