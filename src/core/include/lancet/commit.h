@@ -37,6 +37,22 @@ LANCET_API int lancet_change_delete_addrs(lancet_version *read, const char *row_
 LANCET_API int lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_change,
 	uint64_t *ret_rows, struct lancet_error *err);
 
+/* The rows of an Arrow IPC file or stream, of CSV with a header line, or of JSON lines, read once
+ * from the descriptor's position on. INVALID names row and column of the first value that does not
+ * fit; nothing is written then. *ret_rows as above. */
+enum lancet_row_format { LANCET_ROWS_ARROW, LANCET_ROWS_CSV, LANCET_ROWS_JSON };
+LANCET_API int lancet_change_append_rows(lancet_version *read, int fd,
+	enum lancet_row_format format, lancet_change **ret_change, uint64_t *ret_rows,
+	struct lancet_error *err);
+/* All rows for which the condition is true; the language is described in lancet(1). INVALID: what
+ * is wrong with it and where. With 0 rows *ret_change is NULL. */
+LANCET_API int lancet_change_delete_where(lancet_version *read, const char *where,
+	lancet_change **ret_change, uint64_t *ret_rows, struct lancet_error *err);
+/* Rewrites them with new values: "column = expression, …". where NULL: all rows. Rows keep their
+ * ids and when they were made. */
+LANCET_API int lancet_change_update(lancet_version *read, const char *set, const char *where,
+	lancet_change **ret_change, uint64_t *ret_rows, struct lancet_error *err);
+
 enum lancet_setting {
 	LANCET_SET_CONFIG,
 	LANCET_SET_TABLE_METADATA,

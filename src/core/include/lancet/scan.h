@@ -30,7 +30,10 @@ struct lancet_scan_options {
 	 * An id that no live row has is left out, as the reference does. NULL: all rows. */
 	const uint64_t *row_ids;
 	size_t row_id_count;
-	uint64_t offset;     /* live rows to step over; deletions considered */
+	/* Only rows for which the condition is true (lancet(1) has the language). NULL: all. Not
+	 * together with row_ids. */
+	const char *where;
+	uint64_t offset;     /* rows to step over, of those that would be given */
 	uint64_t limit;      /* rows at most; UINT64_MAX: no limit. 0 is none. */
 	uint64_t batch_rows; /* rows of a batch at most; 0: 8,192 */
 	/* Decoded bytes of a batch, about: a batch of wide rows is shortened. 0: 64 MiB. */

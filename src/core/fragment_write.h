@@ -1,0 +1,48 @@
+/* New fragments of a change: data files, and the messages that name them.
+ *
+ * A fragment writer makes one data file below data/ for each fragment, published by the change's
+ * own list of files, so that a change that fails leaves nothing. Rows come as batches of all
+ * columns, or column by column (fragment_writer_file). Format facts: data file names, DataFile,
+ * spilled sequences.
+ */
+#ifndef CORE_FRAGMENT_WRITE_H
+#define CORE_FRAGMENT_WRITE_H
+
+#include "change.h"
+#include "file/file_writer.h"
+#include "lineage_out.h"
+
+struct Lance__Table__DataFragment;
+
+#define FRAGMENT_ROWS_MAX UINT64_C(0xffffffff)
+
+/* The file version that a dataset writes; UNSUPPORTED: 0.1 and 2.3, by name. */
+int fragment_write_version(
+	lancet_version *read, enum file_version *ret_version, struct lancet_error *err);
+
+struct fragment_writer;
+
+/* For a file with all columns of change->read's schema; `lineage` (may be NULL) says which of its
+ * sequences become columns of the file. Several may be open at the same time, also from different
+ * threads. UNSUPPORTED: a column that can't be written, by name, before there is any file. */
+int fragment_writer_open(lancet_change *change, const struct lineage_out *lineage,
+	size_t page_bytes, struct fragment_writer **ret_writer, struct lancet_error *err);
+/* Gives the file up; NULL is fine. */
+void fragment_writer_free(struct fragment_writer *writer);
+/* Where user columns go: file_writer_put and file_writer_copy, root by root in the order of the
+ * schema. The hidden columns are put by fragment_writer_finish. */
+struct file_writer *fragment_writer_file(struct fragment_writer *writer);
+/* Values [first, first + count) of all user columns, one array for each root. */
+int fragment_writer_put(struct fragment_writer *writer, const struct array *roots, uint64_t first,
+	uint64_t count, struct lancet_error *err);
+/* Ends the file and makes the message, id 0 (unassigned), with the lineage given, in
+ * change->arena; frees the writer in any case. */
+int fragment_writer_finish(struct fragment_writer *writer,
+	struct Lance__Table__DataFragment **ret_fragment, uint64_t *ret_bytes,
+	struct lancet_error *err);
+
+/* "data/" and a fresh name as the reference makes them: 24 binary and 26 hex digits, ".lance". */
+#define DATA_KEY_SIZE (5 + 24 + 26 + 6)
+void data_key_make(char into[DATA_KEY_SIZE + 1]);
+
+#endif

@@ -1,0 +1,72 @@
+/* Rewriting fragments: compaction, and partition by a column.
+ *
+ * Both are planned on a version, without writing anything; a plan can be looked at, or carried out,
+ * which writes new data files and gives a change to commit. Rows keep their ids and versions.
+ * Format facts: compaction, rewrites and index bitmaps, fragment reuse index.
+ */
+#ifndef LANCET_REWRITE_H
+#define LANCET_REWRITE_H
+
+#include "commit.h"
+
+enum lancet_index_remap { LANCET_REMAP_AUTO, LANCET_REMAP_DEFER, LANCET_REMAP_SKIP };
+enum lancet_binary_copy { LANCET_COPY_AUTO, LANCET_COPY_NEVER, LANCET_COPY_FORCE };
+
+struct lancet_compact_options {
+	uint64_t target_rows;             /* 0: 1,048,576 */
+	bool keep_deletions;              /* deletions alone are no reason to rewrite */
+	double materialize_deletions_threshold; /* 0..1; below 0: 0.1 */
+	const uint64_t *fragments;        /* ids, ascending: no others are touched; NULL: all */
+	size_t fragment_count;
+	uint64_t max_source_rows, max_source_bytes; /* of all tasks; 0: no limit */
+	enum lancet_index_remap index_remap;
+	enum lancet_binary_copy binary_copy;
+};
+
+/* What a rewrite may use, and whom it tells. */
+struct lancet_rewrite_run {
+	size_t memory;    /* bytes, about; 0: 512 MiB */
+	unsigned workers; /* 0: 2 */
+	bool (*cancelled)(void *context); /* asked often, from any worker; may be NULL */
+	void (*progress)(void *context, uint64_t done, uint64_t total, const char *unit);
+	void *context;
+};
+
+typedef struct lancet_rewrite lancet_rewrite;
+
+/* UNSUPPORTED, by name: a column or version that this build can't write; deferred remap with stable
+ * row ids. NOT_FOUND: a fragment. Nothing is written. */
+LANCET_API int lancet_compact_plan(lancet_version *read,
+	const struct lancet_compact_options *options, lancet_rewrite **ret_rewrite,
+	struct lancet_error *err);
+
+struct lancet_partition_options {
+	const char *by; /* column, or NULL: labels */
+	int labels;     /* descriptor of a file with a label for each row; -1 with `by` */
+	const uint64_t *fragments; /* NULL: all */
+	size_t fragment_count;
+	enum lancet_index_remap index_remap;
+};
+LANCET_API int lancet_partition_plan(lancet_version *read,
+	const struct lancet_partition_options *options, const struct lancet_rewrite_run *run,
+	lancet_rewrite **ret_rewrite, struct lancet_error *err);
+
+LANCET_API void lancet_rewrite_free(lancet_rewrite *rewrite);
+
+struct lancet_rewrite_totals {
+	uint64_t tasks, sources, destinations;
+	uint64_t source_rows, source_bytes; /* physical rows; data files */
+	uint64_t live_rows;                 /* of the sources, and of the destinations */
+	uint64_t written_bytes;             /* once it was carried out */
+};
+LANCET_API const struct lancet_rewrite_totals *lancet_rewrite_totals(const lancet_rewrite *rewrite);
+/* Members of a JSON object (no braces): the whole plan with rows and bytes, what happens to each
+ * index, how ids and versions are kept. */
+LANCET_API int lancet_rewrite_json(
+	const lancet_rewrite *rewrite, const struct lancet_output *out, struct lancet_error *err);
+/* Reserves fragment ids (a version of its own), writes the files and makes the change; NULL when
+ * there is nothing to do. CANCELLED leaves no file. */
+LANCET_API int lancet_rewrite_run(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run,
+	lancet_change **ret_change, struct lancet_error *err);
+
+#endif
