@@ -19,7 +19,7 @@ struct row_labels;
 struct rewrite_source {
 	lancet_fragment *fragment; /* counted */
 	uint64_t ordinal;          /* in read */
-	lancet_deletion *deletion; /* counted; NULL until it is needed */
+	lancet_deletion *deletion; /* counted; of rewrite_deletion, NULL until it is needed */
 	uint64_t live_rows, bytes;
 	bool has_overlays;
 };
@@ -28,7 +28,6 @@ struct rewrite_output {
 	uint64_t id;   /* reserved; 0 until then */
 	uint64_t rows;
 	uint64_t bytes; /* of its file, once written */
-	struct lineage_out lineage;
 	struct Lance__Table__DataFragment *message; /* in change->arena, once written */
 };
 
@@ -36,9 +35,21 @@ struct rewrite_task {
 	struct rewrite_source *sources;
 	size_t source_count;
 	struct rewrite_output *outputs;
+	struct lineage_out *lineages; /* of the outputs, while they are written; else NULL */
 	size_t output_count;
+	uint64_t live_rows;
+	const struct rewrite_order *order; /* NULL: the order that the rows have */
 	/* Partition: the label of each physical row of the sources; NULL: ordered. */
 	struct row_labels *labels;
+};
+
+/* A task whose rows get another order: who writes its outputs and sets their messages, and who
+ * frees its labels. */
+struct rewrite_order {
+	int (*write)(lancet_rewrite *rewrite, struct rewrite_task *task,
+		const struct lancet_rewrite_run *run, lancet_change *change,
+		struct lancet_error *err);
+	void (*release)(struct rewrite_task *task);
 };
 
 struct lancet_rewrite {
@@ -74,6 +85,24 @@ int remap_json(const struct remap_plan *plan, const lancet_rewrite *rewrite, str
 int row_labels_read(const struct row_labels *labels, uint64_t first, size_t count, uint16_t *into,
 	struct lancet_error *err);
 void row_labels_free(struct row_labels *labels);
+
+/* rewrite_plan.c */
+
+/* Without tasks. */
+int rewrite_new(lancet_version *read, lancet_rewrite **ret_rewrite, struct lancet_error *err);
+/* A task more, with room for its sources. */
+int rewrite_add_task(lancet_rewrite *rewrite, size_t source_count, struct rewrite_task **ret_task,
+	struct lancet_error *err);
+/* Opens the fragment and counts it; nothing else of the source is opened. */
+int rewrite_source_init(struct rewrite_source *source, lancet_version *read, uint64_t ordinal,
+	struct lancet_error *err);
+/* Makes room for outputs of these rows. */
+int rewrite_set_outputs(struct rewrite_task *task, const uint64_t *rows, size_t count,
+	struct lancet_error *err);
+/* Once all tasks have their sources and outputs. */
+void rewrite_count(lancet_rewrite *rewrite);
+/* The source's deletion vector, loaded once; for one thread at a time. */
+int rewrite_deletion(struct rewrite_source *source, struct lancet_error *err);
 
 /* rewrite_run.c: writes the outputs of all tasks with the run's workers and memory, and sets their
  * messages; their lineage is placed before. */

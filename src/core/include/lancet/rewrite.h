@@ -13,19 +13,31 @@ enum lancet_index_remap { LANCET_REMAP_AUTO, LANCET_REMAP_DEFER, LANCET_REMAP_SK
 enum lancet_binary_copy { LANCET_COPY_AUTO, LANCET_COPY_NEVER, LANCET_COPY_FORCE };
 
 struct lancet_compact_options {
-	uint64_t target_rows;             /* 0: 1,048,576 */
-	bool keep_deletions;              /* deletions alone are no reason to rewrite */
-	double materialize_deletions_threshold; /* 0..1; below 0: 0.1 */
-	const uint64_t *fragments;        /* ids, ascending: no others are touched; NULL: all */
+	uint64_t target_rows; /* fragments with fewer are joined; about what new ones have */
+	/* A fragment is rewritten by itself when it has more deleted rows than this part of all, or
+	 * more overlays than these (UINT64_MAX: however many). */
+	bool materialize_deletions;
+	double materialize_deletions_threshold;
+	uint64_t max_overlays;
+	const uint64_t *fragments; /* ids, ascending: no others are touched; NULL: all */
 	size_t fragment_count;
-	uint64_t max_source_rows, max_source_bytes; /* of all tasks; 0: no limit */
+	/* Of all tasks, which are left out from the first on that does not fit; 0: no limit. Rows
+	 * are live ones. */
+	uint64_t max_source_fragments, max_source_rows, max_source_bytes;
+	uint64_t max_file_bytes; /* about; 0: 90 GiB */
 	enum lancet_index_remap index_remap;
 	enum lancet_binary_copy binary_copy;
 };
 
+/* The reference's defaults, with what the version's config sets of them (lance.compaction.*).
+ * INVALID: a value there, by its key; UNSUPPORTED: another file version is asked for. */
+LANCET_API int lancet_compact_defaults(lancet_version *read,
+	struct lancet_compact_options *ret_options, struct lancet_error *err);
+
 /* What a rewrite may use, and whom it tells. */
 struct lancet_rewrite_run {
-	size_t memory;    /* bytes, about; 0: 512 MiB */
+	/* Bytes, about; 0: 512 MiB. LIMIT: a row of one column takes more than a worker's part. */
+	size_t memory;
 	unsigned workers; /* 0: 2 */
 	bool (*cancelled)(void *context); /* asked often, from any worker; may be NULL */
 	void (*progress)(void *context, uint64_t done, uint64_t total, const char *unit);
@@ -34,8 +46,8 @@ struct lancet_rewrite_run {
 
 typedef struct lancet_rewrite lancet_rewrite;
 
-/* UNSUPPORTED, by name: a column or version that this build can't write; deferred remap with stable
- * row ids. NOT_FOUND: a fragment. Nothing is written. */
+/* options NULL: the defaults. UNSUPPORTED, by name: a column or version that this build can't write;
+ * deferred remap with stable row ids. NOT_FOUND: a fragment. Nothing is written. */
 LANCET_API int lancet_compact_plan(lancet_version *read,
 	const struct lancet_compact_options *options, lancet_rewrite **ret_rewrite,
 	struct lancet_error *err);
@@ -64,8 +76,9 @@ LANCET_API const struct lancet_rewrite_totals *lancet_rewrite_totals(const lance
  * index, how ids and versions are kept. */
 LANCET_API int lancet_rewrite_json(
 	const lancet_rewrite *rewrite, const struct lancet_output *out, struct lancet_error *err);
-/* Reserves fragment ids (a version of its own), writes the files and makes the change; NULL when
- * there is nothing to do. CANCELLED leaves no file. */
+/* Writes the files, reserves their fragment ids (a version of its own), and makes the change; NULL
+ * when there is nothing to do. Whatever fails or cancels it leaves no file, and no version before
+ * all rows are written. A rewrite is carried out once. */
 LANCET_API int lancet_rewrite_run(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run,
 	lancet_change **ret_change, struct lancet_error *err);
 
