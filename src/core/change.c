@@ -39,6 +39,7 @@ change_empty(lancet_dataset *dataset, lancet_change **ret_change, struct lancet_
 		return change_no_memory(err);
 	change->dataset = lancet_dataset_ref(dataset);
 	publish_init(&change->files, dataset_base(dataset)->store, true);
+	(void)pthread_mutex_init(&change->lock, NULL);
 	*ret_change = change;
 	return LANCET_OK;
 }
@@ -90,6 +91,7 @@ lancet_change_free(lancet_change *change)
 	if (!change->committed)
 		publish_undo(&change->files);
 	publish_release(&change->files);
+	(void)pthread_mutex_destroy(&change->lock);
 	for (size_t i = 0; i < change->deletion_count; i++)
 		roaring_bitmap_free(change->deletions[i].deleted);
 	free(change->deletions);

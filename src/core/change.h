@@ -3,6 +3,8 @@
 #define CORE_CHANGE_H
 
 #include <lancet/commit.h>
+#include <pthread.h>
+
 #include "affected.h"
 #include "publish.h"
 #include "transaction.h"
@@ -28,6 +30,7 @@ struct lancet_change {
 	struct lancet_bytes reuse_entry; /* Rewrite: as rebase_init takes it; in arena */
 	/* Files that were written for it, named and durable: publish_undo takes them back. */
 	struct publish files;
+	pthread_mutex_t lock; /* of `files` and `arena`, where several threads write fragments */
 	bool committed;
 	uint8_t *stored; /* the transaction as published; malloc */
 	size_t stored_size;

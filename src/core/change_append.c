@@ -12,20 +12,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uuid/uuid.h>
 
 #include "append_match.h"
 #include "data_schema.h"
 #include "file/reader.h"
+#include "fragment_write.h"
 #include "lance/transaction.pb-c.h"
 #include "transaction_sound.h"
 #include "util/macros.h"
 #include "version.h"
 
-#define PREFIX            "data/"
-#define CHUNK_SIZE        ((size_t)1 << 20)
-#define FRAGMENT_ROWS_MAX UINT64_C(0xffffffff)
-#define NAME_SIZE         (24 + 26 + 6) /* digits, hex, ".lance" */
+#define CHUNK_SIZE ((size_t)1 << 20)
 
 struct appending {
 	lancet_change *change;
@@ -35,7 +32,7 @@ struct appending {
 	struct data_schema schema; /* of the dataset */
 	int32_t *ids, *columns;    /* by ordinal of the tree */
 	uint64_t rows;
-	char name[NAME_SIZE + 1];
+	char key[DATA_KEY_SIZE + 1];
 };
 
 static int
@@ -139,24 +136,6 @@ inspect(struct appending *appending, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* The first three bytes of a random UUID in binary, the others in hex. */
-static void
-make_name(char into[NAME_SIZE + 1])
-{
-	static const char digits[] = "0123456789abcdef";
-	uint8_t uuid[16];
-	char *to = into;
-
-	uuid_generate_random(uuid);
-	for (size_t i = 0; i < 24; i++)
-		*to++ = uuid[i / 8] >> (7 - i % 8) & 1 ? '1' : '0';
-	for (size_t i = 3; i < 16; i++) {
-		*to++ = digits[uuid[i] >> 4];
-		*to++ = digits[uuid[i] & 15];
-	}
-	memcpy(to, ".lance", 7);
-}
-
 static int
 copy_bytes(struct source *from, struct store_writer *writer, struct lancet_error *err)
 {
@@ -191,35 +170,17 @@ copy_file(struct appending *appending, struct lancet_error *err)
 {
 	struct publish *files = &appending->change->files;
 	struct store_writer *writer;
-	char key[sizeof(PREFIX) + NAME_SIZE] = PREFIX;
+	char key[DATA_KEY_SIZE + 1];
 	struct stat st;
 
-	make_name(key + sizeof(PREFIX) - 1);
+	data_key_make(key);
 	TRY(publish_open(files, key, PUBLISH_NEW, &writer, err));
 	TRY(copy_bytes(appending->source, writer, err));
 	TRY(publish_name_all(files, err));
 	forget(appending);
-	memcpy(appending->name, key + sizeof(PREFIX) - 1, sizeof(appending->name));
+	memcpy(appending->key, key, sizeof(key));
 	TRY(store_open_source(files->store, key, &appending->source, &st, err));
 	return lancet_wrap(err, inspect(appending, err), "copied while it was written to");
-}
-
-static int
-list_columns(struct appending *appending, Lance__Table__DataFile *stored, struct lancet_error *err)
-{
-	size_t count = appending->tree.count;
-
-	stored->fields = change_alloc(appending->change, count, sizeof(int32_t), err);
-	stored->column_indices = change_alloc(appending->change, count, sizeof(int32_t), err);
-	if (stored->fields == NULL || stored->column_indices == NULL)
-		return LANCET_NO_MEMORY;
-	for (size_t i = 0; i < count; i++) {
-		if (appending->ids[i] == FIELD_NO_ID || appending->columns[i] < 0)
-			continue;
-		stored->fields[stored->n_fields++] = appending->ids[i];
-		stored->column_indices[stored->n_column_indices++] = appending->columns[i];
-	}
-	return LANCET_OK;
 }
 
 static int
@@ -227,26 +188,12 @@ make_fragment(struct appending *appending, Lance__Table__DataFragment **ret_frag
 	struct lancet_error *err)
 {
 	lancet_change *change = appending->change;
-	Lance__Table__DataFragment *fragment = change_alloc(change, 1, sizeof(*fragment), err);
-	Lance__Table__DataFile *stored = change_alloc(change, 1, sizeof(*stored), err);
-	Lance__Table__DataFile **files = change_alloc(change, 1, sizeof(*files), err);
+	Lance__Table__DataFile *stored;
 
-	if (fragment == NULL || stored == NULL || files == NULL)
-		return LANCET_NO_MEMORY;
-	lance__table__data_fragment__init(fragment);
-	lance__table__data_file__init(stored);
-	TRY(change_text(change, appending->name, &stored->path, err));
-	TRY(list_columns(appending, stored, err));
-	stored->file_major_version = 2;
-	stored->file_minor_version =
-		(uint32_t)datafile_version(appending->file) - (uint32_t)FILE_2_0;
-	stored->file_size_bytes = appending->source->size;
-	files[0] = stored;
-	fragment->files = files;
-	fragment->n_files = 1;
-	fragment->physical_rows = appending->rows;
-	*ret_fragment = fragment;
-	return LANCET_OK;
+	TRY(data_file_make(change, appending->key, datafile_version(appending->file),
+		appending->ids, appending->columns, appending->tree.count,
+		appending->source->size, &stored, err));
+	return data_fragment_make(change, stored, appending->rows, ret_fragment, err);
 }
 
 static int

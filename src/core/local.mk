@@ -138,6 +138,8 @@ core_sources += src/core/op_append.c src/core/op_delete.c src/core/op_merge.c \
 	src/core/op_overwrite.c src/core/op_reserve_fragments.c src/core/op_restore.c \
 	src/core/op_update.c src/core/op_update.h src/core/update_cover.c \
 	src/core/update_offsets.c
+# Data files of new fragments, and rows that are appended.
+core_sources += src/core/data_file_make.c src/core/fragment_write.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -47,13 +47,15 @@ publish_release(struct publish *publish)
 }
 
 static int
-reserve(struct publish *publish, struct lancet_error *err)
+reserve(struct publish *publish, size_t more, struct lancet_error *err)
 {
-	size_t capacity = publish->capacity == 0 ? 8 : 2 * publish->capacity;
+	size_t capacity = publish->capacity == 0 ? 8 : publish->capacity;
 	struct publish_item *items;
 
-	if (publish->count < publish->capacity)
+	if (more <= publish->capacity - publish->count)
 		return LANCET_OK;
+	while (capacity - publish->count < more)
+		capacity *= 2;
 	items = realloc(publish->items, capacity * sizeof(*items));
 	if (items == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "%zu files to publish", capacity);
@@ -91,7 +93,7 @@ publish_open(struct publish *publish, const char *key, enum publish_mode mode,
 	TRY(store_temporary_key(key, store_dir_size(key), temporary, err));
 	if (publish->count - publish->settled >= OPEN_MAX)
 		TRY(publish_sync_all(publish, err));
-	TRY(reserve(publish, err));
+	TRY(reserve(publish, 1, err));
 	item = &publish->items[publish->count];
 	*item = (struct publish_item){ strdup(key), strdup(temporary), NULL, mode };
 	if (item->key == NULL || item->temporary == NULL)
@@ -132,10 +134,25 @@ settle(const struct publish *publish, struct publish_item *item, struct lancet_e
 {
 	struct store_writer *writer = item->writer;
 
+	if (writer == NULL)
+		return LANCET_OK; /* settled before it was taken over */
 	if (publish->durable)
 		TRY(store_writer_sync(writer, err));
 	item->writer = NULL;
 	return store_writer_close(writer, err);
+}
+
+int
+publish_take(struct publish *publish, struct publish *from, struct lancet_error *err)
+{
+	assert(publish->store == from->store && from->named == 0 && !from->failed);
+	TRY(reserve(publish, from->count, err));
+	if (from->count > 0)
+		memcpy(publish->items + publish->count, from->items,
+			from->count * sizeof(*from->items));
+	publish->count += from->count;
+	from->count = from->settled = 0;
+	return LANCET_OK;
 }
 
 int

@@ -50,6 +50,10 @@ int publish_open(struct publish *publish, const char *key, enum publish_mode mod
 /* A file of these bytes. */
 int publish_add(struct publish *publish, const char *key, const struct slice *parts, size_t count,
 	enum publish_mode mode, struct lancet_error *err);
+/* Takes over the files of another one of the same store, which is empty then; none of them has been
+ * named. Where several threads write, each has a publish of its own until its files are complete.
+ */
+int publish_take(struct publish *publish, struct publish *from, struct lancet_error *err);
 /* Everything added is on disk, under temporary names. */
 int publish_sync_all(struct publish *publish, struct lancet_error *err);
 /* publish_sync_all; then the final names, in the order of adding; then their directories. It may
