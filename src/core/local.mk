@@ -40,6 +40,10 @@ core_sources = \
 	src/core/rowids.c src/core/segment.c src/core/segment.h src/core/segment_bitmap.c \
 	src/core/segment_holes.c src/core/sequence.c src/core/sequence.h
 core_sources += \
+	src/core/lineage_out.c src/core/lineage_out.h src/core/lineage_pack.c \
+	src/core/lineage_pack.h src/core/lineage_place.c src/core/lineage_source.c \
+	src/core/rowids_blocks.c src/core/rowids_blocks.h
+core_sources += \
 	src/core/arrow_export.c src/core/arrow_export.h src/core/arrow_schema.c src/core/column.h \
 	src/core/data_files.c src/core/data_files.h src/core/data_schema.c src/core/data_schema.h \
 	src/core/file_pool.c src/core/file_pool.h \

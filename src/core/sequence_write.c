@@ -19,6 +19,10 @@
 #define ARRAY_BASE   1u
 #define ARRAY_VALUES 2u
 
+/* Encoded runs that say where their rows are; later ones, of which there may be millions, are
+ * shorter without. */
+#define PLACED_SIZE 4096u
+
 static void
 put_varint(struct buf *into, uint64_t value)
 {
@@ -191,9 +195,22 @@ sequence_ascends(const uint64_t *ids, size_t count)
 	return true;
 }
 
-/* Ascending ids with holes: by the estimates of the reference, in bytes. */
 static void
-put_smallest(struct buf *into, const uint64_t *ids, size_t count)
+put_segment(struct buf *into, enum segment_kind kind, const uint64_t *ids, size_t count)
+{
+	if (kind == SEGMENT_RANGE)
+		put_range_segment(into, ids[0], ids[count - 1] + 1);
+	else if (kind == SEGMENT_HOLES)
+		put_holes_segment(into, ids, count, (size_t)(ids[count - 1] - ids[0] + 1 - count));
+	else if (kind == SEGMENT_BITMAP)
+		put_bitmap_segment(into, ids, count);
+	else
+		put_list_segment(into, kind, ids, count);
+}
+
+/* Ascending ids with holes: by the estimates of the reference, in bytes. */
+static enum segment_kind
+smallest(const uint64_t *ids, size_t count)
 {
 	uint64_t span = ids[count - 1] - ids[0] + 1;
 	uint64_t holes = span - count;
@@ -202,40 +219,64 @@ put_smallest(struct buf *into, const uint64_t *ids, size_t count)
 	bool ranged = ids[count - 1] != UINT64_MAX && span != 0;
 
 	if (ranged && holes <= array / 4 && 4 * holes <= array && 4 * holes <= bitmap)
-		put_holes_segment(into, ids, count, (size_t)holes);
-	else if (ranged && bitmap <= array)
-		put_bitmap_segment(into, ids, count);
-	else
-		put_list_segment(into, SEGMENT_SORTED, ids, count);
+		return SEGMENT_HOLES;
+	return ranged && bitmap <= array ? SEGMENT_BITMAP : SEGMENT_SORTED;
+}
+
+void
+rowids_put_as(struct buf *into, enum segment_kind kind, const uint64_t *ids, size_t count)
+{
+	struct buf segment = { 0 };
+
+	put_segment(&segment, kind, ids, count);
+	put_part(into, SEGMENTS, &segment);
 }
 
 void
 rowids_put(struct buf *into, const uint64_t *ids, size_t count)
 {
-	struct buf segment = { 0 };
-
 	if (count == 0)
-		put_range_segment(&segment, 0, 0);
+		rowids_put_range(into, 0, 0);
 	else if (!sequence_ascends(ids, count))
-		put_list_segment(&segment, SEGMENT_ARRAY, ids, count);
+		rowids_put_as(into, SEGMENT_ARRAY, ids, count);
 	else if (ids[count - 1] != UINT64_MAX && ids[count - 1] - ids[0] == count - 1)
-		put_range_segment(&segment, ids[0], ids[count - 1] + 1);
+		rowids_put_as(into, SEGMENT_RANGE, ids, count);
 	else
-		put_smallest(&segment, ids, count);
-	put_part(into, SEGMENTS, &segment);
+		rowids_put_as(into, smallest(ids, count), ids, count);
 }
 
+/* A number of a message that is put together on the stack; zero is not stored. */
+static uint8_t *
+place_number(uint8_t *at, uint8_t tag, uint64_t value)
+{
+	if (value == 0)
+		return at;
+	*at++ = tag;
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+/* Shuffled rows have a run each, so a run is written at once: it is shorter than 128 bytes, and
+ * each length in it is one byte. */
 static void
 put_pending(struct version_runs *runs)
 {
-	struct buf run = { 0 }, span = { 0 };
+	uint64_t start = runs->bytes.size < PLACED_SIZE ? runs->rows : 0;
+	uint8_t run[64] = { RUNS << 3 | WIRE_BYTES, 0, RUN_SPAN << 3 | WIRE_BYTES, 0,
+		SEGMENT_RANGE << 3 | WIRE_BYTES, 0 };
+	uint8_t *at = run + 6;
 
 	if (runs->pending == 0)
 		return;
-	put_range_segment(&span, runs->rows, runs->rows + runs->pending);
-	put_part(&run, RUN_SPAN, &span);
-	put_number(&run, RUN_VERSION, runs->version);
-	put_part(&runs->bytes, RUNS, &run);
+	at = place_number(at, RANGE_START << 3 | WIRE_VARINT, start);
+	at = place_number(at, RANGE_END << 3 | WIRE_VARINT, start + runs->pending);
+	run[5] = (uint8_t)(at - run - 6);
+	run[3] = (uint8_t)(at - run - 4);
+	at = place_number(at, RUN_VERSION << 3 | WIRE_VARINT, runs->version);
+	run[1] = (uint8_t)(at - run - 2);
+	buf_put(&runs->bytes, run, (size_t)(at - run));
 	runs->rows += runs->pending;
 	runs->pending = 0;
 }

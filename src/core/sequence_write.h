@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "segment.h"
 #include "util/buf.h"
 
 /* Whether each is above the one before. */
@@ -17,9 +18,12 @@ bool sequence_ascends(const uint64_t *ids, size_t count);
 void rowids_put_range(struct buf *into, uint64_t start, uint64_t count);
 /* The ids in this order, as one segment of the smallest form that can hold them. */
 void rowids_put(struct buf *into, const uint64_t *ids, size_t count);
+/* The same in a form that is known to hold them; at least one id. */
+void rowids_put_as(struct buf *into, enum segment_kind kind, const uint64_t *ids, size_t count);
 
-/* Versions of rows, one after the other: equal neighbours become one run. Zeroed storage is ready
- * for use; sticky failure is that of `bytes`. */
+/* Versions of rows, one after the other: equal neighbours become one run. Only the length of a
+ * run's span means something; it is where the rows are as long as that is short. Zeroed storage is
+ * ready for use; sticky failure is that of `bytes`. */
 struct version_runs {
 	struct buf bytes;
 	uint64_t rows;    /* encoded so far */
