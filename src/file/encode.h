@@ -24,13 +24,13 @@ struct encode_values {
 
 /* Mini-blocks. */
 struct mini_plan {
-	struct buf message;      /* encoded CompressiveEncoding of the values, or of the indices */
-	unsigned buffer_count;   /* value buffers of each chunk */
-	unsigned chunk_log2;     /* slots of a chunk, at most and preferably */
+	struct buf message;    /* encoded CompressiveEncoding of the values, or of the indices */
+	unsigned buffer_count; /* value buffers of each chunk */
+	unsigned chunk_log2;   /* slots of a chunk, at most and preferably */
 	struct buf dictionary_message, dictionary; /* empty: no page dictionary */
 	uint64_t dictionary_items;
-	uint64_t size;           /* bytes of all chunks' values, about */
-	void *state;             /* of the encoding */
+	uint64_t size; /* bytes of all chunks' values, about */
+	void *state;   /* of the encoding */
 };
 /* A value that all valid slots have, when the version can say so (2.2): *ret_constant and `value`
  * as ConstantLayout has it, inline or as a value buffer. */
@@ -50,8 +50,8 @@ int mini_plan_chunk(struct mini_plan *plan, uint64_t first, uint64_t count,
 /* Full-zip: a byte string for each value. */
 struct zip_plan {
 	struct buf message;
-	bool variable;          /* else `bits` for each value */
-	uint64_t bits;          /* of a value, or of a length (32 or 64) */
+	bool variable; /* else `bits` for each value */
+	uint64_t bits; /* of a value, or of a length (32 or 64) */
 	void *state;
 };
 int zip_plan_make(

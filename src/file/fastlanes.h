@@ -25,5 +25,10 @@ fastlanes_size(unsigned width)
 /* All 1024 values to `values`, T/8 bytes each; width <= bits. Nothing need be aligned. */
 void fastlanes_unpack(
 	unsigned bits, unsigned width, const uint8_t *packed, uint8_t *restrict values);
+/* The other way round: 1024 values of less than 2^width each. */
+void fastlanes_pack(
+	unsigned bits, unsigned width, const uint8_t *values, uint8_t *restrict packed);
+/* The least width that `count` values fit. */
+unsigned fastlanes_width(unsigned bits, const uint8_t *values, size_t count);
 
 #endif

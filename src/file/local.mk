@@ -37,3 +37,9 @@ libfile_la_SOURCES += src/file/array_bulk.c src/file/bitpack_inline.c \
 	src/file/v20_reader.c src/file/v20_struct.c src/file/variable.c \
 	src/file/variable_packed_struct.c
 libfile_la_SOURCES += src/file/encodings.c
+libfile_la_SOURCES += src/file/encode.h src/file/encode_column.c src/file/encode_column.h \
+	src/file/encode_constant.c src/file/encode_flat.c src/file/encode_levels.c \
+	src/file/encode_message.c src/file/encode_message.h src/file/encode_mini.c \
+	src/file/encode_mini.h src/file/encode_variable.c src/file/encode_variable.h \
+	src/file/encode_wish.c src/file/encode_wish.h src/file/encode_zip.c src/file/encode_zip.h \
+	src/file/encode_zip_packed.c src/file/encode_zip_variable.c src/file/fastlanes_pack.c

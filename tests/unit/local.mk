@@ -31,6 +31,7 @@ unit_tests += \
 	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
+unit_tests += tests/unit/test_lineage_pack tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
 	tests/unit/scandata.h tests/unit/scanparts.h
 unit_tests += \
@@ -120,3 +121,5 @@ unit_tests += tests/unit/test_op_merge tests/unit/test_op_rows tests/unit/test_o
 	tests/unit/test_sequence_write
 EXTRA_DIST += tests/unit/fraglineage.h tests/unit/fragshow.h tests/unit/fragtext.h \
 	tests/unit/opindex.h tests/unit/oprig.h
+unit_tests += tests/unit/test_encode_mini
+EXTRA_DIST += tests/unit/encoded.h

@@ -1,0 +1,68 @@
+/* Values as they are: numbers and bits, fixed-size lists with the validity of their items, packed
+ * rows. Format facts: Flat, FixedSizeList, PackedStruct. */
+#include "encode_mini.h"
+
+#include "encode_message.h"
+#include "util/bits.h"
+#include "util/macros.h"
+
+#define CHUNK_GOAL 8192u /* bytes */
+
+static int
+flat_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
+	bool *ret_fits, struct lancet_error *err)
+{
+	uint64_t bits = column->bits * column->leaves;
+
+	(void)ret_own;
+	if (column->bits == 0)
+		return LANCET_OK;
+	encode_column_message(column, &plan->message);
+	plan->buffer_count = 1;
+	for (size_t i = 0; i < column->item_count; i++)
+		plan->buffer_count += column->items[i].has_nulls;
+	plan->chunk_log2 = bits < 8 ? MINI_VALUES_LOG2_MAX : mini_chunk_log2(bits / 8, CHUNK_GOAL);
+	*ret_fits = true;
+	return buf_check(&plan->message, "encoding of a page", err);
+}
+
+/* Bits [first, first + count) of a bitmap, as bytes of their own. */
+static void
+put_bits(struct buf *into, const uint8_t *bitmap, uint64_t first, uint64_t count)
+{
+	size_t size = into->size;
+
+	buf_fill(into, 0, (size_t)bits_size(count));
+	if (into->failed == LANCET_OK)
+		bits_copy(into->data + size, 0, bitmap, first, count);
+}
+
+static int
+flat_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
+	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
+{
+	(void)own;
+	for (size_t i = 0; i < column->item_count; i++) {
+		const struct encode_items *items = &column->items[i];
+
+		if (!items->has_nulls)
+			continue;
+		put_bits(into, items->array->validity.data,
+			(column->values.first + first) * items->per_value,
+			count * items->per_value);
+		TRY(mini_check_size(column, into++, err));
+	}
+	if (column->bits == 1)
+		put_bits(into, column->data, column->bit + first * column->leaves,
+			count * column->leaves);
+	else
+		buf_put(into, column->data + first * column->width, (size_t)count * column->width);
+	return mini_check_size(column, into, err);
+}
+
+const struct mini_encoder mini_flat = {
+	.name = "flat",
+	.weight = 100,
+	.open = flat_open,
+	.chunk = flat_chunk,
+};

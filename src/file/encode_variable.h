@@ -1,0 +1,17 @@
+/* What encodings of values of variable size share. */
+#ifndef FILE_ENCODE_VARIABLE_H
+#define FILE_ENCODE_VARIABLE_H
+
+#include "encode_mini.h"
+
+/* Slots of a chunk when all of the page's make `bytes`. */
+unsigned variable_chunk_log2(const struct encode_column *column, uint64_t bytes);
+/* Of all valid slots. */
+uint64_t variable_bytes(const struct encode_column *column);
+/* What stands behind the bytes of a chunk. */
+void variable_finish(struct buf *into, unsigned width);
+/* The chunk of mini_variable: one buffer. */
+int variable_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
+	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err);
+
+#endif
