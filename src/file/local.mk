@@ -4,7 +4,7 @@ libfile_la_SOURCES = src/file/array.h src/file/codec.h \
 	src/file/datafile.h src/file/field.h src/file/layout.h src/file/levels.h \
 	src/file/reader.h src/file/scratch.h
 libfile_la_SOURCES += src/file/array_append.c src/file/array_dictionary.c src/file/array_dictionary.h \
-	src/file/array_grow.h src/file/array_range.c src/file/array_variable.c src/file/scratch.c
+	src/file/array_grow.h src/file/array_range.c src/file/array_truncate.c src/file/array_variable.c src/file/scratch.c
 libfile_la_SOURCES += src/file/field.c src/file/field_links.c src/file/field_parents.c src/file/field_parents.h src/file/field_links.h \
 	src/file/field_logical.c src/file/field_logical.h src/file/field_metadata.c \
 	src/file/field_metadata.h src/file/field_tree.c
@@ -43,3 +43,10 @@ libfile_la_SOURCES += src/file/encode.h src/file/encode_column.c src/file/encode
 	src/file/encode_mini.h src/file/encode_variable.c src/file/encode_variable.h \
 	src/file/encode_wish.c src/file/encode_wish.h src/file/encode_zip.c src/file/encode_zip.h \
 	src/file/encode_zip_packed.c src/file/encode_zip_variable.c src/file/fastlanes_pack.c
+libfile_la_SOURCES += src/file/file_blob.c src/file/file_writer.c src/file/file_writer.h \
+	src/file/file_writer_copy.c src/file/file_writer_parts.h src/file/file_writer_tail.c \
+	src/file/gather.c src/file/gather.h src/file/page_out.c src/file/page_out.h \
+	src/file/page_pending.c \
+	src/file/v20_write.c src/file/v20_write.h src/file/v20_write_bytes.c \
+	src/file/v20_write_bytes.h src/file/v20_write_check.c src/file/v20_write_ends.c \
+	src/file/v20_write_fixed.c

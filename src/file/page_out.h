@@ -24,8 +24,14 @@ struct page_sink {
 	void *context;
 };
 
-void page_out_reset(struct page_out *page);
+void page_out_reset(struct page_out *page); /* memory is kept */
 void page_out_release(struct page_out *page);
+/* LANCET_OK, or the sticky failure of one of its buffers. */
+int page_out_check(const struct page_out *page, struct lancet_error *err);
+
+/* The path of a field, "a.b.item", for messages; into is its memory. */
+#define PAGE_NAME_SIZE 160u
+const char *page_column_name(const struct field *field, char into[PAGE_NAME_SIZE]);
 
 /* Pages of 2.1 and 2.2 for one leaf (page_writer.c): rows [first, first + count) of `root`, an array
  * of the top-level field above `leaf`. Usually one page; more where levels or sizes demand it. A

@@ -1,0 +1,47 @@
+/* Pages of version 2.0: trees of ArrayEncoding messages, from values to buffers.
+ *
+ * A node appends its message to `into`, and its buffers to the page in the order in which they are
+ * named. Of encodings that can hold the values the smallest one is taken, with a bias towards those
+ * that can be read from the middle. Format facts: v2.0 page encodings.
+ */
+#ifndef FILE_V20_WRITE_H
+#define FILE_V20_WRITE_H
+
+#include "page_out.h"
+
+/* Values of `field`, of root's tree, in rows [first, first + count) of root. */
+uint64_t v20_write_length(
+	const struct array *root, const struct field *field, uint64_t first, uint64_t count);
+
+/* What the files behind v20_write_field share. The values are [first, first + count) of array. */
+struct v20_values {
+	const struct array *array;
+	uint64_t first, count;
+};
+
+/* Any values but lists and structs with headers. */
+int v20_put_values(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+/* Values of a width, without their validity. */
+int v20_put_fixed(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+/* VARIABLE, not all null: nulls are told by the ends. */
+int v20_put_variable(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+/* Ends of lists and their nulls; *ret_items is how many items they have. */
+int v20_put_lists(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+/* A packed struct without nulls. */
+int v20_put_packed(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+
+/* The next buffer of the page; NULL when there are too many. */
+struct buf *v20_new_buffer(struct page_out *page, unsigned *ret_index, struct lancet_error *err);
+
+/* Messages, as fields of an ArrayEncoding each. */
+void v20_message(struct buf *into, unsigned encoding, const struct buf *content);
+void v20_message_flat(struct buf *into, uint64_t bits, unsigned buffer, const char *scheme);
+/* Nullable { no_nulls { values } } */
+void v20_message_no_nulls(struct buf *into, const struct buf *values);
+
+#endif
