@@ -225,20 +225,22 @@ make_reader(struct data_files *files, const struct field *root, uint64_t rows,
 	return rc;
 }
 
-static int
-fill_places(struct data_files *files, const struct field *root, struct lancet_error *err)
+int
+data_files_places(struct data_files *files, const struct field *root, struct column_place *places,
+	struct lancet_error *err)
 {
 	uint32_t end = data_schema_end(root);
 
 	for (uint32_t i = root->ordinal; i < end; i++) {
 		const struct placed *placed = &files->placed[i];
 
+		places[i] = (struct column_place){ 0 };
 		if (placed->file == NOWHERE)
 			continue;
-		files->places[i].column = placed->column;
-		TRY(get_file(files, placed->file, &files->places[i].file, err));
+		places[i].column = placed->column;
+		TRY(get_file(files, placed->file, &places[i].file, err));
 		TRY(data_files_wrap(files, root,
-			data_file_check_column(files->places[i].file, placed->column, err), err));
+			data_file_check_column(places[i].file, placed->column, err), err));
 	}
 	return LANCET_OK;
 }
@@ -249,7 +251,7 @@ data_files_reader(struct data_files *files, const struct field *root,
 {
 	int rc;
 
-	TRY(fill_places(files, root, err));
+	TRY(data_files_places(files, root, files->places, err));
 	rc = make_reader(files, root, files->fragment->info.physical_rows, ret_reader, err);
 	return data_files_wrap(files, root, rc, err);
 }

@@ -25,6 +25,9 @@ const struct data_schema *data_files_schema(const struct data_files *files);
  * null. */
 int data_files_reader(struct data_files *files, const struct field *root,
 	struct field_reader **ret_reader, struct lancet_error *err);
+/* Where the columns of the root are, by ordinal; the files are borrowed. Other places stay. */
+int data_files_places(struct data_files *files, const struct field *root,
+	struct column_place *places, struct lancet_error *err);
 /* A reader of the root over the columns that overlay number `overlay` has of `field`, below the
  * root, and of its ancestors; others are null. `rows`: how many values these columns have. */
 int data_files_overlay_reader(struct data_files *files, size_t overlay, const struct field *root,

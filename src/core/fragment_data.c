@@ -89,3 +89,10 @@ fragment_data_read(struct fragment_data *data, size_t root, const struct row_ran
 					 field->name.size < 100 ? (int)field->name.size : 100,
 					 (const char *)field->name.data);
 }
+
+int
+fragment_data_places(struct fragment_data *data, size_t root, struct column_place *places,
+	struct lancet_error *err)
+{
+	return data_files_places(data->files, &data->schema->tree.roots[root], places, err);
+}

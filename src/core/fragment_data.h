@@ -19,5 +19,8 @@ void fragment_data_free(struct fragment_data *data);
  * fewer rows may be asked for. */
 int fragment_data_read(struct fragment_data *data, size_t root, const struct row_range *ranges,
 	size_t count, struct array *out, struct lancet_error *err);
+/* Where the base columns of the root are, by ordinal of the schema; overlays are not looked at. */
+int fragment_data_places(struct fragment_data *data, size_t root, struct column_place *places,
+	struct lancet_error *err);
 
 #endif

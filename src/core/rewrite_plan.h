@@ -93,6 +93,11 @@ int rewrite_new(lancet_version *read, lancet_rewrite **ret_rewrite, struct lance
 /* A task more, with room for its sources. */
 int rewrite_add_task(lancet_rewrite *rewrite, size_t source_count, struct rewrite_task **ret_task,
 	struct lancet_error *err);
+/* Takes the last task back. */
+void rewrite_drop_task(lancet_rewrite *rewrite);
+void rewrite_free_lineages(struct rewrite_task *task);
+/* UNSUPPORTED: the version, or a column by name, can't be written. Nothing is. */
+int rewrite_check_writable(lancet_version *read, struct lancet_error *err);
 /* Opens the fragment and counts it; nothing else of the source is opened. */
 int rewrite_source_init(struct rewrite_source *source, lancet_version *read, uint64_t ordinal,
 	struct lancet_error *err);
