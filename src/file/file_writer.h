@@ -47,8 +47,9 @@ const struct field_tree *file_writer_tree(const struct file_writer *writer);
  * an error the writer may only be freed. */
 int file_writer_put(struct file_writer *writer, size_t root, const struct array *values,
 	uint64_t first, uint64_t count, struct lancet_error *err);
-/* The root gets no more values: what was gathered of it becomes a page, and its memory is freed. For
- * those who feed one column after the other; file_writer_finish does it for all that are left. */
+/* The root gets no more values: what was gathered of it becomes a page, and its memory is freed.
+ * For those who feed one column after the other; file_writer_finish does it for all that are left.
+ */
 int file_writer_end(struct file_writer *writer, size_t root, struct lancet_error *err);
 /* Whether the columns of a root can be taken over page by page: all in files of this version, no
  * blobs, nothing that refers to elsewhere. `places` is by the ordinals of file_writer_tree. */

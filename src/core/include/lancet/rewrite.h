@@ -36,18 +36,20 @@ LANCET_API int lancet_compact_defaults(lancet_version *read,
 
 /* What a rewrite may use, and whom it tells. */
 struct lancet_rewrite_run {
-	/* Bytes, about; 0: 512 MiB. LIMIT: a row of one column takes more than a worker's part. */
+	/* Bytes, about; 0: 512 MiB. A value of one row that takes more than a worker's part of them
+	 * costs about four times its size; LIMIT: one of more than 2 GiB. */
 	size_t memory;
 	unsigned workers; /* 0: 2 */
 	bool (*cancelled)(void *context); /* asked often, from any worker; may be NULL */
+	/* Called by one at a time; values are rows x columns. */
 	void (*progress)(void *context, uint64_t done, uint64_t total, const char *unit);
 	void *context;
 };
 
 typedef struct lancet_rewrite lancet_rewrite;
 
-/* options NULL: the defaults. UNSUPPORTED, by name: a column or version that this build can't write;
- * deferred remap with stable row ids. NOT_FOUND: a fragment. Nothing is written. */
+/* options NULL: the defaults. UNSUPPORTED, by name: a column or version that this build can't
+ * write; deferred remap with stable row ids. NOT_FOUND: a fragment. Nothing is written. */
 LANCET_API int lancet_compact_plan(lancet_version *read,
 	const struct lancet_compact_options *options, lancet_rewrite **ret_rewrite,
 	struct lancet_error *err);
