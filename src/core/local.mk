@@ -77,6 +77,13 @@ core_sources += \
 	src/core/index_reach.h src/core/reuse_needs.c
 core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/core/translate.h \
 	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_wave.c
+core_sources += \
+	src/core/predicate.c src/core/predicate.h src/core/predicate_bind.c \
+	src/core/predicate_columns.c src/core/predicate_compare.c src/core/predicate_compute.c \
+	src/core/predicate_eval.c src/core/predicate_in.c src/core/predicate_lex.c \
+	src/core/predicate_like.c src/core/predicate_literal.c src/core/predicate_load.c \
+	src/core/predicate_parse.c src/core/predicate_parser.h src/core/predicate_parts.h \
+	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_types.c
 core_sources += src/core/publish.c src/core/publish.h
 
 core_sources += \
@@ -143,7 +150,19 @@ core_sources += src/core/op_append.c src/core/op_delete.c src/core/op_merge.c \
 	src/core/op_update.c src/core/op_update.h src/core/update_cover.c \
 	src/core/update_offsets.c
 # Data files of new fragments, and rows that are appended.
-core_sources += src/core/data_file_make.c src/core/fragment_write.h
+core_sources += src/core/change_append_rows.c src/core/data_file_make.c \
+	src/core/fragment_write.c src/core/fragment_write.h \
+	src/core/import_arrow.c src/core/import_arrow.h src/core/import_arrow_batch.c \
+	src/core/import_arrow_bytes.c src/core/import_arrow_keys.c \
+	src/core/import_arrow_nulls.c src/core/import_arrow_schema.c \
+	src/core/import_arrow_type.c src/core/import_arrow_values.c src/core/ipc_input.c \
+	src/core/ipc_input.h
+# CSV and JSON lines.
+core_sources += src/core/import.h src/core/import_csv.c src/core/import_float.c \
+	src/core/import_json.c src/core/import_nested.c src/core/import_node.c \
+	src/core/import_number.c src/core/import_number.h src/core/import_rows.c \
+	src/core/import_rows.h src/core/import_time.c src/core/import_value.c \
+	src/core/import_value.h src/core/json_binary.c src/core/json_binary.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

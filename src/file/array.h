@@ -73,6 +73,9 @@ int array_extend(struct array *array, uint64_t count, struct lancet_error *err);
 /* Null values of any kind, with whatever slots they need below (recursively). A DICTIONARY gets key
  * 0. */
 int array_append_nulls(struct array *array, uint64_t count, struct lancet_error *err);
+/* Only the first `length` values stay, at most what there are; also after an append that failed, if
+ * the array was whole when it had them. A DICTIONARY keeps the values that it has. */
+void array_truncate(struct array *array, uint64_t length);
 /* One value many times: `value` is an array of the same field with length 1. */
 int array_append_repeated(
 	struct array *array, const struct array *value, uint64_t count, struct lancet_error *err);
