@@ -44,7 +44,8 @@ check_below(enum file_version version, const struct field *field, bool in_list,
 	if (field->blob == FIELD_BLOB_V2)
 		return refuse(field, "blobs of format v2", err);
 	if (field->blob == FIELD_BLOB_V1)
-		return in_list ? refuse(field, "lists of blobs", err) : LANCET_OK;
+		return in_list && version != FILE_2_0 ? refuse(field, "lists of blobs", err)
+						      : LANCET_OK;
 	for (size_t i = 0; i < field->child_count; i++)
 		TRY(check_below(version, &field->children[i],
 			in_list || field->kind != FIELD_STRUCT || field->packed, err));
@@ -57,7 +58,7 @@ file_blob_check(enum file_version version, const struct field *root, struct lanc
 	return check_below(version, root, false, err);
 }
 
-/* The array of the field; only structs are above it. */
+/* The array of the field, all of it. */
 static const struct array *
 find(const struct array *root, const struct field *field)
 {
@@ -67,7 +68,7 @@ find(const struct array *root, const struct field *field)
 }
 
 /* How deep the null is that makes value `index` null: 1 is the blob itself, the outermost one
- * counts; 0: none. */
+ * counts; 0: none. Only structs are above it. */
 static uint64_t
 level_of(const struct array *root, const struct field *field, uint64_t index)
 {
@@ -82,26 +83,35 @@ level_of(const struct array *root, const struct field *field, uint64_t index)
 	}
 }
 
+static bool
+is_ever_null(const struct array *root, const struct field *field)
+{
+	for (; find(root, field)->null_count == 0; field = field->parent) {
+		if (field == root->field)
+			return false;
+	}
+	return true;
+}
+
 static int
 fill_descriptions(enum file_version version, const struct array *root, const struct field *field,
-	uint64_t count, struct array *into, struct lancet_error *err)
+	struct array *into, struct lancet_error *err)
 {
 	const struct array *blobs = find(root, field);
-	bool has_nulls = false;
+	uint64_t count = is_ever_null(root, field) ? blobs->length : 0;
 
-	for (const struct field *at = field;; at = at->parent) {
-		has_nulls = has_nulls || find(root, at)->null_count > 0;
-		if (at == root->field)
-			break;
-	}
 	for (unsigned i = 0; i < 2; i++)
-		TRY(array_append_range(&into->children[i], &blobs->children[i], 0, count, err));
-	TRY(array_extend(into, count, err));
-	for (uint64_t i = 0; has_nulls && i < count; i++) {
-		uint64_t level = level_of(root, field, i);
-		uint64_t position = version == FILE_2_0 ? 1 : level << 16;
+		TRY(array_append_range(
+			&into->children[i], &blobs->children[i], 0, blobs->length, err));
+	TRY(array_extend(into, blobs->length, err));
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t position = 0;
 
-		if (level > 0)
+		if (version == FILE_2_0)
+			position = !array_is_valid(blobs, i);
+		else
+			position = level_of(root, field, i) << 16;
+		if (position > 0)
 			memcpy(into->children[0].data.data + i * sizeof(position), &position,
 				sizeof(position));
 	}
@@ -140,21 +150,21 @@ wrap_page(void *context, struct page_out *page, struct lancet_error *err)
 
 int
 file_blob_write(enum file_version version, const struct array *root, const struct field *field,
-	uint64_t count, struct page_sink sink, struct lancet_error *err)
+	struct page_sink sink, struct lancet_error *err)
 {
 	struct wrapping wrapping = { sink, field, root->field };
 	struct page_sink wrapped = { wrap_page, &wrapping };
 	struct array_budget budget = { .limit = SIZE_MAX };
-	struct array descriptions;
+	struct array blobs;
 	int rc;
 
-	TRY(array_init(&descriptions, &description_field, &budget, err));
-	rc = fill_descriptions(version, root, field, count, &descriptions, err);
+	TRY(array_init(&blobs, &description_field, &budget, err));
+	rc = fill_descriptions(version, root, field, &blobs, err);
 	if (rc == LANCET_OK && version == FILE_2_0)
-		rc = v20_write_field(&descriptions, &description_field, 0, count, sink, err);
+		rc = v20_write_field(&blobs, &description_field, 0, blobs.length, sink, err);
 	else if (rc == LANCET_OK)
 		rc = page_write_leaf(
-			version, &descriptions, &description_field, 0, count, wrapped, err);
-	array_release(&descriptions);
+			version, &blobs, &description_field, 0, blobs.length, wrapped, err);
+	array_release(&blobs);
 	return rc;
 }

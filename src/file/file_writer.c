@@ -194,7 +194,7 @@ encode_column(struct file_writer *writer, const struct root_out *root, struct co
 	struct page_sink sink = { put_page, &to };
 
 	if (field->blob != FIELD_NO_BLOB)
-		return file_blob_write(writer->version, values, field, values->length, sink, err);
+		return file_blob_write(writer->version, values, field, sink, err);
 	if (writer->version != FILE_2_0)
 		return page_write_leaf(
 			writer->version, values, field, 0, values->length, sink, err);

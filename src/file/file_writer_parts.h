@@ -59,8 +59,8 @@ int file_writer_put_tail(struct file_writer *writer, uint64_t rows, struct lance
 
 /* UNSUPPORTED: blobs that can't be written where they are. */
 int file_blob_check(enum file_version version, const struct field *root, struct lancet_error *err);
-/* A page of the descriptions of blobs, for 2.0 or later; the payloads are in the file. */
+/* A page of where the blobs are that were gathered; their bytes are in the file. */
 int file_blob_write(enum file_version version, const struct array *root, const struct field *field,
-	uint64_t count, struct page_sink sink, struct lancet_error *err);
+	struct page_sink sink, struct lancet_error *err);
 
 #endif

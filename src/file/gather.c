@@ -174,7 +174,7 @@ has_blobs(const struct field *field)
 {
 	if (field->blob != FIELD_NO_BLOB)
 		return true;
-	for (size_t i = 0; field->kind == FIELD_STRUCT && i < field->child_count; i++) {
+	for (size_t i = 0; i < field->child_count; i++) {
 		if (has_blobs(&field->children[i]))
 			return true;
 	}

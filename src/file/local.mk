@@ -46,7 +46,10 @@ libfile_la_SOURCES += src/file/encode.h src/file/encode_column.c src/file/encode
 libfile_la_SOURCES += src/file/file_blob.c src/file/file_writer.c src/file/file_writer.h \
 	src/file/file_writer_copy.c src/file/file_writer_parts.h src/file/file_writer_tail.c \
 	src/file/gather.c src/file/gather.h src/file/page_out.c src/file/page_out.h \
-	src/file/page_pending.c \
 	src/file/v20_write.c src/file/v20_write.h src/file/v20_write_bytes.c \
-	src/file/v20_write_bytes.h src/file/v20_write_check.c src/file/v20_write_ends.c \
+	src/file/v20_write_bytes.h src/file/v20_write_check.c \
+	src/file/v20_write_dictionary.c src/file/v20_write_ends.c \
 	src/file/v20_write_fixed.c
+libfile_la_SOURCES += src/file/constant_write.c src/file/fullzip_write.c \
+	src/file/miniblock_write.c src/file/page_writer.c src/file/page_writer.h \
+	src/file/page_writer_check.c src/file/shred.c src/file/shred.h src/file/shred_walk.c

@@ -90,8 +90,8 @@ put_validity(struct page_out *page, const struct v20_values *values, struct buf 
 	return LANCET_OK;
 }
 
-static uint64_t
-count_nulls(const struct v20_values *values)
+uint64_t
+v20_nulls(const struct v20_values *values)
 {
 	const struct array *array = values->array;
 
@@ -139,7 +139,7 @@ put_nullable(struct page_out *page, const struct v20_values *values, struct buf 
 	struct buf validity = { 0 }, plain = { 0 }, some = { 0 }, nullable = { 0 };
 	int rc = LANCET_OK;
 
-	if (count_nulls(values) == 0) {
+	if (v20_nulls(values) == 0) {
 		rc = put_plain(page, values, &plain, err);
 		v20_message_no_nulls(into, &plain);
 	} else {
@@ -158,28 +158,6 @@ put_nullable(struct page_out *page, const struct v20_values *values, struct buf 
 	return rc;
 }
 
-/* Keys with their nulls, and the values that they mean. */
-static int
-put_dictionary(struct page_out *page, const struct v20_values *values, struct buf *into,
-	struct lancet_error *err)
-{
-	const struct array *items = &values->array->children[0];
-	struct v20_values all = { items, 0, items->length };
-	struct buf keys = { 0 }, inner = { 0 }, dictionary = { 0 };
-	int rc = put_nullable(page, values, &keys, err);
-
-	if (rc == LANCET_OK)
-		rc = v20_put_values(page, &all, &inner, err);
-	v20_message(&dictionary, 1, &keys);
-	v20_message(&dictionary, 2, &inner);
-	message_put_number(&dictionary, 3, items->length);
-	v20_message(into, CASE(DICTIONARY), &dictionary);
-	buf_release(&keys);
-	buf_release(&inner);
-	buf_release(&dictionary);
-	return rc;
-}
-
 int
 v20_put_values(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err)
@@ -188,16 +166,16 @@ v20_put_values(struct page_out *page, const struct v20_values *values, struct bu
 
 	if (field->kind == FIELD_STRUCT)
 		return v20_put_packed(page, values, into, err);
+	if (field->kind == FIELD_DICTIONARY)
+		return v20_put_dictionary(page, values, into, err);
 	if (field->kind == FIELD_NULL ||
-		(values->count > 0 && count_nulls(values) == values->count)) {
+		(values->count > 0 && v20_nulls(values) == values->count)) {
 		message_all_nulls(into);
 		return LANCET_OK;
 	}
 	switch (field->kind) {
 	case FIELD_VARIABLE:
 		return v20_put_variable(page, values, into, err);
-	case FIELD_DICTIONARY:
-		return put_dictionary(page, values, into, err);
 	default:
 		return put_nullable(page, values, into, err);
 	}
@@ -228,24 +206,57 @@ v20_write_length(
 	return values_of(root, field, first, count).count;
 }
 
-int
-v20_write_field(const struct array *root, const struct field *field, uint64_t first, uint64_t count,
-	struct page_sink sink, struct lancet_error *err)
+static int
+write_page(const struct v20_values *values, struct page_sink sink, struct lancet_error *err)
 {
-	struct v20_values values = values_of(root, field, first, count);
-	struct page_out page = { .length = values.count };
-	int rc = LANCET_OK;
+	struct page_out page = { .length = values->count };
+	int rc;
 
-	if (values.count == 0)
-		return LANCET_OK;
-	if (field->kind == FIELD_LIST)
-		rc = v20_put_lists(&page, &values, &page.encoding, err);
+	if (values->array->field->kind == FIELD_LIST)
+		rc = v20_put_lists(&page, values, &page.encoding, err);
 	else
-		rc = v20_put_values(&page, &values, &page.encoding, err);
+		rc = v20_put_values(&page, values, &page.encoding, err);
 	if (rc == LANCET_OK)
 		rc = page_out_check(&page, err);
 	if (rc == LANCET_OK)
 		rc = sink.put(sink.context, &page, err);
 	page_out_release(&page);
 	return rc;
+}
+
+/* Half of the values, or fewer, have fewer distinct ones: then there is a key for null. */
+static int
+write_fewer_keys(const struct v20_values *values, uint64_t first, uint64_t count,
+	struct page_sink sink, struct lancet_error *err)
+{
+	struct array_budget budget = { .limit = SIZE_MAX };
+	struct array part;
+	struct v20_values inside = { &part, 0, count };
+	int rc = array_init(&part, values->array->field, &budget, err);
+
+	if (rc != LANCET_OK)
+		return rc;
+	rc = array_append_range(&part, values->array, values->first + first, count, err);
+	if (rc == LANCET_OK && v20_has_null_key(&inside))
+		rc = write_page(&inside, sink, err);
+	else if (rc == LANCET_OK) {
+		rc = write_fewer_keys(&inside, 0, count / 2, sink, err);
+		if (rc == LANCET_OK)
+			rc = write_fewer_keys(&inside, count / 2, count - count / 2, sink, err);
+	}
+	array_release(&part);
+	return rc;
+}
+
+int
+v20_write_field(const struct array *root, const struct field *field, uint64_t first, uint64_t count,
+	struct page_sink sink, struct lancet_error *err)
+{
+	struct v20_values values = values_of(root, field, first, count);
+
+	if (values.count == 0)
+		return LANCET_OK;
+	if (field->kind == FIELD_DICTIONARY && !v20_has_null_key(&values))
+		return write_fewer_keys(&values, 0, values.count, sink, err);
+	return write_page(&values, sink, err);
 }

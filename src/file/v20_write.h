@@ -35,6 +35,13 @@ int v20_put_lists(struct page_out *page, const struct v20_values *values, struct
 int v20_put_packed(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err);
 
+/* Of a logical dictionary type: keys without nulls, the last of which may be that of null. */
+int v20_put_dictionary(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
+/* False when there are nulls, and no key is left for them. */
+bool v20_has_null_key(const struct v20_values *values);
+
+uint64_t v20_nulls(const struct v20_values *values);
 /* The next buffer of the page; NULL when there are too many. */
 struct buf *v20_new_buffer(struct page_out *page, unsigned *ret_index, struct lancet_error *err);
 

@@ -69,3 +69,9 @@ check_PROGRAMS += tests/helpers/powerstates
 tests_helpers_powerstates_SOURCES = tests/helpers/powerstates.c $(powerloss_sources)
 check-interop: tests/helpers/powerstates
 EXTRA_DIST += tests/interop/test_powerloss.py
+check_PROGRAMS += tests/helpers/writefile
+tests_helpers_writefile_LDADD = liblancet-all.la
+check-interop: tests/helpers/writefile
+check_PROGRAMS += tests/helpers/importrows
+tests_helpers_importrows_LDADD = liblancet-all.la
+check-interop: tests/helpers/importrows
