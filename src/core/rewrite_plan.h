@@ -41,6 +41,9 @@ struct rewrite_task {
 	const struct rewrite_order *order; /* NULL: the order that the rows have */
 	/* Partition: the label of each physical row of the sources; NULL: ordered. */
 	struct row_labels *labels;
+	/* Partition that the reuse history records: its row map, once that is written. */
+	char map_id[37];
+	uint64_t map_size; /* bytes */
 };
 
 /* A task whose rows get another order: who writes its outputs and sets their messages, and who
@@ -48,6 +51,9 @@ struct rewrite_task {
 struct rewrite_order {
 	int (*write)(lancet_rewrite *rewrite, struct rewrite_task *task,
 		const struct lancet_rewrite_run *run, lancet_change *change,
+		struct lancet_error *err);
+	/* Labels of physical rows of the sources, from `first` on; LANCET_NO_LABEL: deleted. */
+	int (*labels)(const struct rewrite_task *task, uint64_t first, size_t count, uint16_t *into,
 		struct lancet_error *err);
 	void (*release)(struct rewrite_task *task);
 };
