@@ -44,6 +44,10 @@ core_sources += \
 	src/core/lineage_pack.h src/core/lineage_place.c src/core/lineage_source.c \
 	src/core/rowids_blocks.c src/core/rowids_blocks.h
 core_sources += \
+	src/core/remap.c src/core/remap.h src/core/remap_btree.c src/core/remap_entries.c \
+	src/core/remap_history.c src/core/remap_json.c src/core/remap_mark.c \
+	src/core/remap_moves.c
+core_sources += \
 	src/core/arrow_export.c src/core/arrow_export.h src/core/arrow_schema.c src/core/column.h \
 	src/core/data_files.c src/core/data_files.h src/core/data_schema.c src/core/data_schema.h \
 	src/core/file_pool.c src/core/file_pool.h \
