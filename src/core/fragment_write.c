@@ -66,8 +66,8 @@ put_parts(void *context, const struct slice *parts, size_t count, struct lancet_
 	struct fragment_writer *writer = context;
 
 	if (writer->store_writer == NULL)
-		TRY(publish_open(&writer->files, writer->key, PUBLISH_NEW, &writer->store_writer,
-			err));
+		TRY(publish_open(
+			&writer->files, writer->key, PUBLISH_NEW, &writer->store_writer, err));
 	TRY(store_writer_put_parts(writer->store_writer, parts, count, err));
 	for (size_t i = 0; i < count; i++)
 		writer->bytes += parts[i].size;
@@ -177,8 +177,8 @@ put_sequence(struct fragment_writer *writer, unsigned which, size_t root, struct
 		size_t count = left < READ_AT_ONCE ? (size_t)left : READ_AT_ONCE;
 		uint64_t numbers[READ_AT_ONCE];
 
-		TRY(lineage_out_read(writer->lineage, (enum lancet_lineage)which, at, count,
-			numbers, err));
+		TRY(lineage_out_read(
+			writer->lineage, (enum lancet_lineage)which, at, count, numbers, err));
 		array_reset(values);
 		TRY(array_append_fixed(values, 64, (const uint8_t *)numbers, count, err));
 		TRY(file_writer_put(writer->file, root, values, 0, count, err));
@@ -258,8 +258,8 @@ finish(struct fragment_writer *writer, Lance__Table__DataFragment **ret_fragment
 	TRY(put_lineage(writer, err));
 	TRY(file_writer_finish(writer->file, &written, err));
 	if (written.rows == 0 || written.rows > FRAGMENT_ROWS_MAX)
-		return lancet_fail(err, LANCET_INVALID, "a fragment of %" PRIu64 " rows",
-			written.rows);
+		return lancet_fail(
+			err, LANCET_INVALID, "a fragment of %" PRIu64 " rows", written.rows);
 	if (writer->lineage != NULL && writer->lineage->rows != written.rows)
 		return lancet_fail(err, LANCET_INVALID,
 			"a fragment of %" PRIu64 " rows, with row ids and versions of %" PRIu64,

@@ -37,13 +37,24 @@ LANCET_API int lancet_change_delete_addrs(lancet_version *read, const char *row_
 LANCET_API int lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_change,
 	uint64_t *ret_rows, struct lancet_error *err);
 
-/* The rows of an Arrow IPC file or stream, of CSV with a header line, or of JSON lines, read once
- * from the descriptor's position on. INVALID names row and column of the first value that does not
- * fit; nothing is written then. *ret_rows as above. */
+/* Whom a long change asks and tells; functions may be NULL. */
+struct lancet_change_run {
+	bool (*cancelled)(void *context); /* true: CANCELLED, and nothing stays */
+	void (*progress)(void *context, uint64_t done, uint64_t total, const char *unit);
+	void *context;
+};
 enum lancet_row_format { LANCET_ROWS_ARROW, LANCET_ROWS_CSV, LANCET_ROWS_JSON };
+struct lancet_appended {
+	uint64_t rows, fragments, bytes; /* bytes of the new data files */
+};
+/* The rows of an Arrow IPC file or stream, of CSV with a header line, or of JSON lines, read once
+ * from the descriptor's position on, which may be a pipe. New fragments have at most 1,048,576
+ * rows; what is in memory does not depend on how many come. INVALID names row and column of the
+ * first value that does not fit; UNSUPPORTED a column, or a version of data files, that this build
+ * does not write. Then nothing is left behind. With 0 rows *ret_change is NULL. `run` may be NULL. */
 LANCET_API int lancet_change_append_rows(lancet_version *read, int fd,
-	enum lancet_row_format format, lancet_change **ret_change, uint64_t *ret_rows,
-	struct lancet_error *err);
+	enum lancet_row_format format, const struct lancet_change_run *run,
+	lancet_change **ret_change, struct lancet_appended *ret_appended, struct lancet_error *err);
 /* All rows for which the condition is true; the language is described in lancet(1). INVALID: what
  * is wrong with it and where. With 0 rows *ret_change is NULL. */
 LANCET_API int lancet_change_delete_where(lancet_version *read, const char *where,
