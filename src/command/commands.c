@@ -12,7 +12,16 @@ const struct command commands[] = {
 		"row_ids=5,17-20 | row_addrs=FRAG:OFFSETS;...  [dry_run=true]" COMMIT_USAGE,
 		run_delete },
 	{ "append", COMMAND_COMMITS | COMMAND_LONG, "file format",
-		"file=NAME [format=lance|auto]" COMMIT_USAGE, run_append },
+		"file=NAME [format=auto|arrow|csv|json|jsonl|lance]" COMMIT_USAGE, run_append },
+	{ "compact", COMMAND_COMMITS | COMMAND_LONG,
+		"target_rows max_rows_per_group materialize_deletions "
+		"materialize_deletions_threshold fragments max_source_rows max_source_bytes "
+		"index_remap binary_copy dry_run",
+		"run | [target_rows=1048576] [materialize_deletions=true] "
+		"[materialize_deletions_threshold=0.1]\n[fragments=0-9,12] [max_source_rows=N] "
+		"[max_source_bytes=N] [index_remap=auto|defer|skip]\n[binary_copy=auto|never|force] "
+		"[max_rows_per_group=N (no effect)] [dry_run=true]" COMMIT_USAGE,
+		run_compact },
 	{ "set", COMMAND_COMMITS | COMMAND_QUICK, "config.* metadata.* schema_metadata.* field.*",
 		"config.KEY=VALUE | metadata.KEY=VALUE | schema_metadata.KEY=VALUE | "
 		"field.NAME.KEY=VALUE ..." COMMIT_USAGE,

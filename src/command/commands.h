@@ -9,6 +9,7 @@ int run_append(struct command_run *run, struct lancet_error *err);
 int run_branch(struct command_run *run, struct lancet_error *err);
 int run_cleanup(struct command_run *run, struct lancet_error *err);
 int run_commit(struct command_run *run, struct lancet_error *err);
+int run_compact(struct command_run *run, struct lancet_error *err);
 int run_delete(struct command_run *run, struct lancet_error *err);
 int run_drop_columns(struct command_run *run, struct lancet_error *err);
 int run_drop_index(struct command_run *run, struct lancet_error *err);

@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += libcommand.la
 libcommand_la_SOURCES = \
 	src/command/addresses.c src/command/addresses.h src/command/execute.c \
 	src/command/command.h src/command/command_append.c src/command/command_branch.c \
-	src/command/command_cleanup.c \
+	src/command/command_cleanup.c src/command/command_compact.c \
 	src/command/command_columns.c src/command/command_commit.c src/command/command_delete.c \
 	src/command/command_reference.c src/command/command_repair.c \
 	src/command/command_restore.c src/command/command_set.c src/command/command_translate.c \

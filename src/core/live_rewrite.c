@@ -23,7 +23,7 @@
 #define TAG_SIZE_MAX (UINT64_C(1) << 20)
 #define PREFIX_SIZE  4 /* a section's length */
 
-struct lancet_rewrite {
+struct lancet_rewritten {
 	struct splice splice;
 };
 
@@ -191,15 +191,15 @@ rewritten_details_size(lancet_live *live, uint64_t *ret_size, struct lancet_erro
 	*ret_size = 0;
 	for (size_t i = 0; i < live->files->count; i++) {
 		const struct lancet_live_file *file = &live->files->files[i];
-		lancet_rewrite *details = NULL;
+		lancet_rewritten *details = NULL;
 
 		if (file->kind != LANCET_LIVE_FRI_DETAILS)
 			continue;
 		*ret_size = file->size;
 		if (file->rewritten) {
-			TRY(lancet_rewrite_open(live, i, &details, err));
-			*ret_size = lancet_rewrite_size(details);
-			lancet_rewrite_free(details);
+			TRY(lancet_rewritten_open(live, i, &details, err));
+			*ret_size = lancet_rewritten_size(details);
+			lancet_rewritten_free(details);
 		}
 	}
 	return LANCET_OK;
@@ -326,11 +326,11 @@ rewrite_tag(lancet_live *live, const struct lancet_live_file *file, struct splic
 }
 
 int
-lancet_rewrite_open(
-	lancet_live *live, size_t index, lancet_rewrite **ret_rewrite, struct lancet_error *err)
+lancet_rewritten_open(
+	lancet_live *live, size_t index, lancet_rewritten **ret_rewrite, struct lancet_error *err)
 {
 	const struct lancet_live_file *file = lancet_live_file(live, index);
-	lancet_rewrite *rewrite = calloc(1, sizeof(*rewrite));
+	lancet_rewritten *rewrite = calloc(1, sizeof(*rewrite));
 	int rc;
 
 	if (rewrite == NULL)
@@ -343,7 +343,7 @@ lancet_rewrite_open(
 	else
 		rc = rewrite_details(file, &rewrite->splice, err);
 	if (rc != LANCET_OK) {
-		lancet_rewrite_free(rewrite);
+		lancet_rewritten_free(rewrite);
 		return rc;
 	}
 	*ret_rewrite = rewrite;
@@ -351,7 +351,7 @@ lancet_rewrite_open(
 }
 
 void
-lancet_rewrite_free(lancet_rewrite *rewrite)
+lancet_rewritten_free(lancet_rewritten *rewrite)
 {
 	if (rewrite == NULL)
 		return;
@@ -360,13 +360,13 @@ lancet_rewrite_free(lancet_rewrite *rewrite)
 }
 
 uint64_t
-lancet_rewrite_size(const lancet_rewrite *rewrite)
+lancet_rewritten_size(const lancet_rewritten *rewrite)
 {
 	return rewrite->splice.size;
 }
 
 int
-lancet_rewrite_read(const lancet_rewrite *rewrite, uint64_t offset, size_t size, void *into,
+lancet_rewritten_read(const lancet_rewritten *rewrite, uint64_t offset, size_t size, void *into,
 	struct lancet_error *err)
 {
 	if (offset > rewrite->splice.size || size > rewrite->splice.size - offset)

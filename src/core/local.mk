@@ -87,7 +87,8 @@ core_sources += \
 	src/core/predicate_eval.c src/core/predicate_in.c src/core/predicate_lex.c \
 	src/core/predicate_like.c src/core/predicate_literal.c src/core/predicate_load.c \
 	src/core/predicate_parse.c src/core/predicate_parser.h src/core/predicate_parts.h \
-	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_types.c
+	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_types.c \
+	src/core/row_filter.c src/core/row_filter.h src/core/scan_where.c
 core_sources += src/core/publish.c src/core/publish.h
 
 core_sources += \
@@ -159,14 +160,19 @@ core_sources += src/core/change_append_rows.c src/core/data_file_make.c \
 	src/core/import_arrow.c src/core/import_arrow.h src/core/import_arrow_batch.c \
 	src/core/import_arrow_bytes.c src/core/import_arrow_keys.c \
 	src/core/import_arrow_nulls.c src/core/import_arrow_schema.c \
-	src/core/import_arrow_type.c src/core/import_arrow_values.c src/core/ipc_input.c \
-	src/core/ipc_input.h
+	src/core/import_arrow_type.c src/core/import_arrow_type.h \
+	src/core/import_arrow_values.c src/core/ipc_input.c src/core/ipc_input.h
 # CSV and JSON lines.
 core_sources += src/core/import.h src/core/import_csv.c src/core/import_float.c \
 	src/core/import_json.c src/core/import_nested.c src/core/import_node.c \
 	src/core/import_number.c src/core/import_number.h src/core/import_rows.c \
 	src/core/import_rows.h src/core/import_time.c src/core/import_value.c \
 	src/core/import_value.h src/core/json_binary.c src/core/json_binary.h
+core_sources += src/core/compact_config.c src/core/compact_plan.c src/core/rewrite_commit.c \
+	src/core/rewrite_json.c src/core/rewrite_pieces.c src/core/rewrite_plan.c \
+	src/core/rewrite_plan.h src/core/rewrite_queue.c src/core/rewrite_run.c \
+	src/core/rewrite_unit.c src/core/rewrite_write.h
+pkginclude_HEADERS += src/core/include/lancet/rewrite.h
 
 liblancet_all_la_SOURCES = $(core_sources)
 liblancet_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -58,7 +58,7 @@ raw_of_fd(int fd, uint64_t size, struct raw_bytes *ret_raw, struct lancet_error 
 }
 
 struct made {
-	lancet_rewrite *rewrite;
+	lancet_rewritten *rewrite;
 	lancet_live *live;
 };
 
@@ -68,7 +68,7 @@ read_made(const struct raw_bytes *raw, uint64_t offset, size_t size, void *into,
 {
 	const struct made *made = raw->state;
 
-	return lancet_rewrite_read(made->rewrite, offset, size, into, err);
+	return lancet_rewritten_read(made->rewrite, offset, size, into, err);
 }
 
 static void
@@ -76,7 +76,7 @@ release_made(struct raw_bytes *raw)
 {
 	struct made *made = raw->state;
 
-	lancet_rewrite_free(made->rewrite);
+	lancet_rewritten_free(made->rewrite);
 	lancet_live_unref(made->live);
 	free(made);
 }
@@ -84,18 +84,18 @@ release_made(struct raw_bytes *raw)
 int
 raw_of_live(lancet_live *live, size_t index, struct raw_bytes *ret_raw, struct lancet_error *err)
 {
-	lancet_rewrite *rewrite = NULL;
+	lancet_rewritten *rewrite = NULL;
 	struct made *made;
 
-	TRY(lancet_rewrite_open(live, index, &rewrite, err));
+	TRY(lancet_rewritten_open(live, index, &rewrite, err));
 	made = malloc(sizeof(*made));
 	if (made == NULL) {
-		lancet_rewrite_free(rewrite);
+		lancet_rewritten_free(rewrite);
 		return lancet_fail(err, LANCET_NO_MEMORY, "out of memory");
 	}
 	*made = (struct made){ rewrite, lancet_live_ref(live) };
 	*ret_raw = (struct raw_bytes){
-		.size = lancet_rewrite_size(rewrite),
+		.size = lancet_rewritten_size(rewrite),
 		.read = read_made,
 		.release = release_made,
 		.state = made,

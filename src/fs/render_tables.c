@@ -125,14 +125,14 @@ static bool
 file_bytes(lancet_live *live, size_t index, uint64_t *ret_bytes)
 {
 	const struct lancet_live_file *file = lancet_live_file(live, index);
-	lancet_rewrite *rewrite = NULL;
+	lancet_rewritten *rewrite = NULL;
 	struct stat st;
 
 	if (file->rewritten) {
-		if (lancet_rewrite_open(live, index, &rewrite, NULL) != LANCET_OK)
+		if (lancet_rewritten_open(live, index, &rewrite, NULL) != LANCET_OK)
 			return false;
-		*ret_bytes = lancet_rewrite_size(rewrite);
-		lancet_rewrite_free(rewrite);
+		*ret_bytes = lancet_rewritten_size(rewrite);
+		lancet_rewritten_free(rewrite);
 		return true;
 	}
 	*ret_bytes = file->size;

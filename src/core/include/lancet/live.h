@@ -57,12 +57,12 @@ LANCET_API const char *lancet_live_kind_name(
 LANCET_API bool lancet_live_relocatable(const lancet_live *live);
 
 /* A rewritten file: exact size, and bytes at any offset. */
-typedef struct lancet_rewrite lancet_rewrite;
-LANCET_API int lancet_rewrite_open(
-	lancet_live *live, size_t index, lancet_rewrite **ret_rewrite, struct lancet_error *err);
-LANCET_API void lancet_rewrite_free(lancet_rewrite *rewrite);
-LANCET_API uint64_t lancet_rewrite_size(const lancet_rewrite *rewrite);
-LANCET_API int lancet_rewrite_read(const lancet_rewrite *rewrite, uint64_t offset, size_t size,
+typedef struct lancet_rewritten lancet_rewritten;
+LANCET_API int lancet_rewritten_open(
+	lancet_live *live, size_t index, lancet_rewritten **ret_rewrite, struct lancet_error *err);
+LANCET_API void lancet_rewritten_free(lancet_rewritten *rewrite);
+LANCET_API uint64_t lancet_rewritten_size(const lancet_rewritten *rewrite);
+LANCET_API int lancet_rewritten_read(const lancet_rewritten *rewrite, uint64_t offset, size_t size,
 	void *into, struct lancet_error *err);
 
 #endif
