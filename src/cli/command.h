@@ -29,7 +29,7 @@ int command_version(
 
 int command_show(const struct command_line *line, struct lancet_error *err);
 
-#define ROWS_WORDS 6 /* that command_rows knows */
+#define ROWS_WORDS 7 /* that command_rows knows */
 int command_rows(const struct command_line *line, struct lancet_error *err);
 
 #define TRANSLATE_WORDS 2

@@ -117,6 +117,14 @@ parse_row_ids(struct request *request, const char *value, struct lancet_error *e
 }
 
 static int
+parse_where(struct request *request, const char *value, struct lancet_error *err)
+{
+	(void)err;
+	request->options.where = value;
+	return LANCET_OK;
+}
+
+static int
 parse_limit(struct request *request, const char *value, struct lancet_error *err)
 {
 	if (!text_to_u64(slice_text(value), &request->options.limit))
@@ -166,6 +174,7 @@ struct row_word {
 static const struct row_word words[ROWS_WORDS] = {
 	{ "columns", parse_columns },
 	{ "row_ids", parse_row_ids },
+	{ "where", parse_where },
 	{ "limit", parse_limit },
 	{ "offset", parse_offset },
 	{ "format", parse_format },

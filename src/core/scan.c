@@ -52,6 +52,10 @@ init(lancet_scan *scan, const struct lancet_scan_options *options, struct lancet
 	scan->row_bytes = options->row_bytes != 0 ? options->row_bytes : SCAN_ROW_BYTES;
 	TRY(scan_columns_init(scan, options, err));
 	TRY(copy_fragments(scan, options, err));
+	if (options->where != NULL && options->row_ids != NULL)
+		return lancet_fail(err, LANCET_INVALID, "rows by id, and a condition");
+	if (options->where != NULL)
+		return scan_where_open(scan, options->where, err);
 	if (options->row_ids == NULL)
 		return LANCET_OK;
 	return scan_rows_open(scan, options->row_ids, options->row_id_count, err);
@@ -86,6 +90,7 @@ lancet_scan_free(lancet_scan *scan)
 	for (size_t i = 0; i < SCAN_FRAGMENTS; i++)
 		scan_fragment_release(&scan->fragments[i]);
 	scan_rows_free(scan->by_id);
+	scan_where_free(scan->where);
 	free(scan->selection.ranges);
 	free(scan->fragment_ordinals);
 	free(scan->arrays);
@@ -107,8 +112,8 @@ lancet_scan_schema(lancet_scan *scan, struct ArrowSchema *ret_schema, struct lan
 		scan->fields, scan->column_count, metadata, count, ret_schema, err);
 }
 
-static uint64_t
-ordinal_now(const lancet_scan *scan)
+uint64_t
+scan_ordinal(const lancet_scan *scan)
 {
 	return scan->fragment_ordinals == NULL ? scan->at : scan->fragment_ordinals[scan->at];
 }
@@ -177,7 +182,7 @@ next_fragment(lancet_scan *scan, struct scan_fragment **ret_fragment, struct lan
 	bool done;
 
 	for (; scan->at < scan->fragment_count; scan->at++, scan->row = 0) {
-		TRY(scan_fragment_get(scan, ordinal_now(scan), &fragment, err));
+		TRY(scan_fragment_get(scan, scan_ordinal(scan), &fragment, err));
 		if (scan->row == 0 && skip_fragment(scan, fragment))
 			continue;
 		if (scan->row == 0) {
@@ -245,8 +250,8 @@ select_rows(lancet_scan *scan, const struct scan_fragment *fragment, uint64_t wa
 	return LANCET_OK;
 }
 
-static int
-fill(lancet_scan *scan, struct scan_fragment *fragment, struct lancet_error *err)
+int
+scan_fill(lancet_scan *scan, struct scan_fragment *fragment, struct lancet_error *err)
 {
 	const struct scan_selection *selection = &scan->selection;
 
@@ -255,9 +260,9 @@ fill(lancet_scan *scan, struct scan_fragment *fragment, struct lancet_error *err
 	return scan_end(scan, selection->rows, err);
 }
 
-/* The next batch of a fragment, with fewer rows as long as they are too wide. */
-static int
-next_of_fragment(lancet_scan *scan, struct scan_fragment *fragment, uint64_t *ret_rows,
+/* With fewer rows as long as they are too wide. */
+int
+scan_fragment_next(lancet_scan *scan, struct scan_fragment *fragment, uint64_t *ret_rows,
 	struct lancet_error *err)
 {
 	uint64_t row = 0, rows;
@@ -268,7 +273,7 @@ next_of_fragment(lancet_scan *scan, struct scan_fragment *fragment, uint64_t *re
 
 		TRY(select_rows(scan, fragment, wanted, &row, err));
 		rows = scan->selection.rows;
-		rc = rows == 0 ? LANCET_OK : fill(scan, fragment, err);
+		rc = rows == 0 ? LANCET_OK : scan_fill(scan, fragment, err);
 	} while (rc == LANCET_LIMIT && scan_shorten(scan, rows));
 	if (rc != LANCET_OK)
 		return rc;
@@ -288,7 +293,7 @@ next_whole(lancet_scan *scan, uint64_t *ret_rows, struct lancet_error *err)
 		TRY(next_fragment(scan, &fragment, err));
 		if (fragment == NULL)
 			break;
-		TRY(next_of_fragment(scan, fragment, &rows, err));
+		TRY(scan_fragment_next(scan, fragment, &rows, err));
 	}
 	*ret_rows = rows;
 	return LANCET_OK;
@@ -303,6 +308,8 @@ lancet_scan_next(
 
 	if (scan->limit > 0 && scan->by_id != NULL)
 		TRY(scan_rows_next(scan, &rows, err));
+	else if (scan->limit > 0 && scan->where != NULL)
+		TRY(scan_where_next(scan, &rows, err));
 	else if (scan->limit > 0)
 		TRY(next_whole(scan, &rows, err));
 	if (rows == 0) {

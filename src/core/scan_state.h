@@ -49,6 +49,7 @@ struct scan_selection {
 };
 
 struct scan_rows;
+struct scan_where;
 
 struct lancet_scan {
 	lancet_version *version;
@@ -71,12 +72,22 @@ struct lancet_scan {
 	uint64_t at;  /* of fragment_ordinals */
 	uint64_t row; /* next physical row of that fragment */
 	struct scan_selection selection;
-	struct scan_rows *by_id; /* or rows by id */
+	struct scan_rows *by_id;  /* or rows by id */
+	struct scan_where *where; /* or those with a condition */
 };
 
 /* scan_schema.c: the columns of the options. */
 int scan_columns_init(
 	lancet_scan *scan, const struct lancet_scan_options *options, struct lancet_error *err);
+
+/* scan.c */
+
+uint64_t scan_ordinal(const lancet_scan *scan); /* of the fragment at hand */
+/* The next batch of live rows of a fragment, from scan->row on; *ret_rows 0: there are no more. */
+int scan_fragment_next(lancet_scan *scan, struct scan_fragment *fragment, uint64_t *ret_rows,
+	struct lancet_error *err);
+/* The selected rows of the fragment as a batch. */
+int scan_fill(lancet_scan *scan, struct scan_fragment *fragment, struct lancet_error *err);
 
 /* scan_fragment.c */
 
@@ -111,6 +122,12 @@ int scan_rows_open(lancet_scan *scan, const uint64_t *ids, size_t count, struct 
 void scan_rows_free(struct scan_rows *rows);
 /* Fills the arrays; *ret_rows 0: there are no more. */
 int scan_rows_next(lancet_scan *scan, uint64_t *ret_rows, struct lancet_error *err);
+
+/* scan_where.c */
+
+int scan_where_open(lancet_scan *scan, const char *where, struct lancet_error *err);
+void scan_where_free(struct scan_where *where);
+int scan_where_next(lancet_scan *scan, uint64_t *ret_rows, struct lancet_error *err);
 
 /* scan_ids.c: the address of each id, or SCAN_NO_ADDRESS when no live row has it. */
 #define SCAN_NO_ADDRESS UINT64_MAX

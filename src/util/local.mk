@@ -24,4 +24,5 @@ libutil_la_SOURCES += src/util/rankset.c src/util/rankset.h src/util/rankset_ind
 	src/util/rankset_ranks.c src/util/rankset_select.c
 libutil_la_SOURCES += src/util/base64.c src/util/base64.h src/util/json_large.c src/util/json_large.h
 libutil_la_SOURCES += src/util/jsonpull.c src/util/jsonpull.h
+libutil_la_SOURCES += src/util/wide.c src/util/wide.h
 libutil_la_LIBADD = $(ROARING_LIBS) $(PROTOBUF_C_LIBS) $(JSON_LIBS)
