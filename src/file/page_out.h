@@ -33,9 +33,10 @@ int page_out_check(const struct page_out *page, struct lancet_error *err);
 #define PAGE_NAME_SIZE 160u
 const char *page_column_name(const struct field *field, char into[PAGE_NAME_SIZE]);
 
-/* Pages of 2.1 and 2.2 for one leaf (page_writer.c): rows [first, first + count) of `root`, an array
- * of the top-level field above `leaf`. Usually one page; more where levels or sizes demand it. A
- * page never splits a row. `leaf` is of root's tree. */
+/* Pages of 2.1 and 2.2 for one leaf (page_writer.c): rows [first, first + count) of `root`, an
+ * array of the top-level field above `leaf`. Usually one page; more where levels or sizes demand
+ * it. A page never splits a row. `leaf` is of root's tree. UNSUPPORTED: values that the version
+ * can't hold (nulls inside of packed structs, null structs without fields). */
 int page_write_leaf(enum file_version version, const struct array *root, const struct field *leaf,
 	uint64_t first, uint64_t count, struct page_sink sink, struct lancet_error *err);
 /* UNSUPPORTED: what 2.1 or 2.2 can't hold of the field or those below it, by name. */

@@ -123,3 +123,6 @@ EXTRA_DIST += tests/unit/fraglineage.h tests/unit/fragshow.h tests/unit/fragtext
 	tests/unit/opindex.h tests/unit/oprig.h
 unit_tests += tests/unit/test_encode_mini
 EXTRA_DIST += tests/unit/encoded.h
+unit_tests += tests/unit/test_page_writer tests/unit/test_shred
+tests_unit_test_page_writer_SOURCES = tests/unit/test_page_writer.c tests/unit/pagerandom.c
+EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrite.h
