@@ -21,8 +21,8 @@ static const struct command commands[] = {
 		command_show },
 	{ "rows",
 		"[version=N|tag=NAME|asof=TIME] [branch=NAME] [columns=A,B]\n"
-		"      [row_ids=1,2,5-9] [offset=N] [limit=N] [format=jsonl|csv|arrow]\n"
-		"      [blobs=descriptions|bytes]",
+		"      [where=CONDITION|row_ids=1,2,5-9] [offset=N] [limit=N]\n"
+		"      [format=jsonl|csv|arrow] [blobs=descriptions|bytes]",
 		"print rows", 0, ROWS_WORDS, command_rows },
 	{ "translate",
 		"addrs=FRAG:OFFSET,...|file=NAME [version=N|tag=NAME|asof=TIME] [branch=NAME]",

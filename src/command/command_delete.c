@@ -1,4 +1,4 @@
-/* delete: marks rows deleted, by row id or by row address. */
+/* delete: marks rows deleted, by a condition, by row id or by row address. */
 #include "commands.h"
 
 #include "commit_common.h"
@@ -6,7 +6,8 @@
 #include "values.h"
 
 struct deletion {
-	const char *row_ids, *row_addrs; /* one of them */
+	const struct lancet_change_run *run;
+	const char *where, *row_ids, *row_addrs; /* one of them */
 	uint64_t rows;
 };
 
@@ -15,6 +16,9 @@ build(void *context, lancet_version *read, lancet_change **ret_change, struct la
 {
 	struct deletion *deletion = context;
 
+	if (deletion->where != NULL)
+		return lancet_change_delete_where(read, deletion->where, deletion->run, ret_change,
+			&deletion->rows, err);
 	if (deletion->row_ids != NULL)
 		return lancet_change_delete_ids(
 			read, deletion->row_ids, ret_change, &deletion->rows, err);
@@ -25,17 +29,21 @@ build(void *context, lancet_version *read, lancet_change **ret_change, struct la
 int
 run_delete(struct command_run *run, struct lancet_error *err)
 {
-	struct deletion deletion = { .row_ids = value_of(run->words, "row_ids"),
+	const struct lancet_change_run asked = { .cancelled = run->host->cancelled,
+		.progress = run->host->progress,
+		.context = run->host->context };
+	struct deletion deletion = { .run = &asked,
+		.where = value_of(run->words, "where"),
+		.row_ids = value_of(run->words, "row_ids"),
 		.row_addrs = value_of(run->words, "row_addrs") };
 	const struct commit_plan plan = { .build = build, .context = &deletion };
 	bool found = false;
 
-	if (value_of(run->words, "where") != NULL)
+	if ((deletion.where != NULL) + (deletion.row_ids != NULL) + (deletion.row_addrs != NULL) !=
+		1)
 		return lancet_fail(err, LANCET_INVALID,
-			"where=: conditions are not in this build: give row_ids= or row_addrs=");
-	if ((deletion.row_ids == NULL) == (deletion.row_addrs == NULL))
-		return lancet_fail(err, LANCET_INVALID,
-			"give row_ids=5,17-20 or row_addrs=FRAG:OFFSETS;..., and only one of them");
+			"give where=CONDITION, row_ids=5,17-20 or row_addrs=FRAG:OFFSETS;..., and "
+			"only one of them");
 	TRY(commit_run(run, &plan, &found, err));
 	if (!found)
 		jsonw_u64(&run->json, "deleted_rows", deletion.rows);

@@ -9,8 +9,11 @@
 
 const struct command commands[] = {
 	{ "delete", COMMAND_COMMITS | COMMAND_LONG, "where row_ids row_addrs dry_run",
-		"row_ids=5,17-20 | row_addrs=FRAG:OFFSETS;...  [dry_run=true]" COMMIT_USAGE,
+		"where=CONDITION | row_ids=5,17-20 | row_addrs=FRAG:OFFSETS;...  "
+		"[dry_run=true]" COMMIT_USAGE,
 		run_delete },
+	{ "update", COMMAND_COMMITS | COMMAND_LONG, "set where",
+		"set=\"COLUMN = VALUE, ...\" where=CONDITION" COMMIT_USAGE, run_update },
 	{ "append", COMMAND_COMMITS | COMMAND_LONG, "file format",
 		"file=NAME [format=auto|arrow|csv|json|jsonl|lance]" COMMIT_USAGE, run_append },
 	{ "compact", COMMAND_COMMITS | COMMAND_LONG,

@@ -21,5 +21,6 @@ int run_set(struct command_run *run, struct lancet_error *err);
 int run_tag(struct command_run *run, struct lancet_error *err);
 int run_translate(struct command_run *run, struct lancet_error *err);
 int run_unset(struct command_run *run, struct lancet_error *err);
+int run_update(struct command_run *run, struct lancet_error *err);
 
 #endif

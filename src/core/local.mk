@@ -89,6 +89,11 @@ core_sources += \
 	src/core/predicate_parse.c src/core/predicate_parser.h src/core/predicate_parts.h \
 	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_types.c \
 	src/core/row_filter.c src/core/row_filter.h src/core/scan_where.c
+core_sources += \
+	src/core/assignment_store.c src/core/assignment_store.h src/core/assignments.c \
+	src/core/change_rows.c src/core/change_rows.h src/core/change_update.c \
+	src/core/change_update.h src/core/change_update_lineage.c \
+	src/core/change_update_rows.c src/core/row_picks_where.c
 core_sources += src/core/publish.c src/core/publish.h
 
 core_sources += \

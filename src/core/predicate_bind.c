@@ -74,18 +74,6 @@ bind_pair(struct predicate *predicate, struct expression *expression, bool exact
 	return LANCET_OK;
 }
 
-/* Times without a zone are UTC; what they are elsewhere is in no file of the dataset. */
-static bool
-zones_agree(const struct value_type *a, const struct value_type *b)
-{
-	bool a_plain = a->zone[0] == '\0', b_plain = b->zone[0] == '\0';
-	int64_t offset;
-
-	if (a_plain == b_plain)
-		return true;
-	return zone_offset(a_plain ? b->zone : a->zone, &offset) && offset == 0;
-}
-
 static int
 check_comparable(const struct expression *at, const struct expression *left,
 	const struct expression *right, struct lancet_error *err)
@@ -101,7 +89,7 @@ check_comparable(const struct expression *at, const struct expression *left,
 	if (!ok || a->class == VALUE_OTHER)
 		return lancet_fail(err, LANCET_INVALID, "at %u: can't compare %s with %s",
 			at->place, type_name(a), type_name(b));
-	if (a->class == VALUE_INSTANT && !zones_agree(a, b))
+	if (a->class == VALUE_INSTANT && !type_zones_agree(a, b))
 		return lancet_fail(err, LANCET_INVALID,
 			"at %u: can't compare times with a zone and times without", at->place);
 	return LANCET_OK;

@@ -97,17 +97,23 @@ follow_path(struct predicate *predicate, struct expression *column, struct lance
 }
 
 int
-predicate_bind_column(
+predicate_find_column(
 	struct predicate *predicate, struct expression *column, struct lancet_error *err)
 {
 	size_t which;
 
-	if (column->path_size == 1 && is_lineage(column->path[0], &which)) {
-		column->root = predicate->schema->root_count + which;
-		column->type = (struct value_type){ .class = VALUE_UINT };
-	} else {
-		TRY(follow_path(predicate, column, err));
-	}
+	if (column->path_size > 1 || !is_lineage(column->path[0], &which))
+		return follow_path(predicate, column, err);
+	column->root = predicate->schema->root_count + which;
+	column->type = (struct value_type){ .class = VALUE_UINT };
+	return LANCET_OK;
+}
+
+int
+predicate_bind_column(
+	struct predicate *predicate, struct expression *column, struct lancet_error *err)
+{
+	TRY(predicate_find_column(predicate, column, err));
 	predicate->uses[column->root] = true;
 	return LANCET_OK;
 }

@@ -184,6 +184,8 @@ set_float(struct expression *made, unsigned bits, struct lancet_error *err)
 	TRY(read_float(made, &value, err));
 	made->type = (struct value_type){ .class = VALUE_FLOAT, .bits = bits };
 	made->value.real = round_to_bits(made->negated ? -value : value, bits);
+	if (isinf(made->value.real))
+		return refuse(made, "too large for the column", err);
 	return LANCET_OK;
 }
 
@@ -251,10 +253,10 @@ set_instant(struct expression *made, const struct value_type *type, int64_t seco
 	else if (unit == UNIT_DAY && value % UNIT_DAY != 0) /* a date compared with a time of day */
 		unit = nanos != 0 ? 1 : UNIT_SECOND;
 	if (value % unit != 0)
-		return refuse(made, "finer than the values it is compared with", err);
+		return refuse(made, "finer than the unit of the column", err);
 	value /= unit;
 	if (value > INT64_MAX || value < INT64_MIN)
-		return refuse(made, "beyond what the values it is compared with can be", err);
+		return refuse(made, "beyond what the column can hold", err);
 	made->type = (struct value_type){ .class = VALUE_INSTANT, .unit = unit, .zone = "utc" };
 	if (type->class == VALUE_INSTANT)
 		made->type.zone = type->zone;
@@ -297,7 +299,7 @@ set_time(struct expression *made, const struct value_type *type, struct lancet_e
 	if (!text_to_timestamp(slice_of(text, 11 + size), &seconds, &nanos))
 		return refuse(made, "no time like '12:00:00.5'", err);
 	if ((seconds * UNIT_SECOND + nanos) % unit != 0)
-		return refuse(made, "finer than the values it is compared with", err);
+		return refuse(made, "finer than the unit of the column", err);
 	made->type = (struct value_type){ .class = VALUE_TIME, .unit = unit };
 	made->value.number = (seconds * UNIT_SECOND + nanos) / unit;
 	return LANCET_OK;

@@ -37,10 +37,11 @@ enum value_class {
 
 struct value_type {
 	enum value_class class;
-	unsigned bits;    /* FLOAT: 16, 32, 64 */
-	int scale;        /* DECIMAL */
-	int64_t unit;     /* INSTANT, TIME, DURATION: in nanoseconds */
-	const char *zone; /* INSTANT: as the column says, or "" */
+	unsigned bits;      /* FLOAT: 16, 32, 64 */
+	int scale;          /* DECIMAL */
+	unsigned precision; /* DECIMAL of a column */
+	int64_t unit;       /* INSTANT, TIME, DURATION: in nanoseconds */
+	const char *zone;   /* INSTANT: as the column says, or "" */
 };
 
 /* A constant, or one value of a row. */
@@ -167,6 +168,8 @@ bool type_is_number(const struct value_type *type);
 /* Seconds east of UTC. False: a zone that is known by its name only. */
 bool zone_offset(const char *zone, int64_t *ret_seconds);
 
+bool type_zones_agree(const struct value_type *a, const struct value_type *b);
+
 /* predicate_literal.c: *literal becomes a constant of the type that fits best into comparisons or
  * computations with values of `type`, exact but for floating-point numbers; the expression it was
  * is left as it is. INVALID: there is none. */
@@ -186,6 +189,9 @@ int predicate_prepare(
 	struct predicate *predicate, const struct field_tree *schema, struct lancet_error *err);
 
 /* predicate_columns.c */
+int predicate_find_column(
+	struct predicate *predicate, struct expression *column, struct lancet_error *err);
+/* The same, and the column is one that is read. */
 int predicate_bind_column(
 	struct predicate *predicate, struct expression *column, struct lancet_error *err);
 

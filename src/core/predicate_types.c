@@ -53,7 +53,6 @@ static struct value_type
 fixed_type(const struct field *field)
 {
 	struct value_type type = { .class = VALUE_OTHER };
-	int precision;
 
 	switch (field->format[0]) {
 	case 'b':
@@ -70,7 +69,7 @@ fixed_type(const struct field *field)
 		break;
 	case 'd':
 		type.class = VALUE_DECIMAL;
-		if (sscanf(field->format, "d:%d,%d", &precision, &type.scale) != 2)
+		if (sscanf(field->format, "d:%u,%d", &type.precision, &type.scale) != 2)
 			type.class = VALUE_OTHER;
 		break;
 	case 'w':
@@ -176,4 +175,16 @@ zone_offset(const char *zone, int64_t *ret_seconds)
 		return false;
 	*ret_seconds = (zone[0] == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 	return true;
+}
+
+/* Times without a zone are UTC; what they are elsewhere is in no file of the dataset. */
+bool
+type_zones_agree(const struct value_type *a, const struct value_type *b)
+{
+	bool a_plain = a->zone[0] == '\0', b_plain = b->zone[0] == '\0';
+	int64_t offset;
+
+	if (a_plain == b_plain)
+		return true;
+	return zone_offset(a_plain ? b->zone : a->zone, &offset) && offset == 0;
 }

@@ -47,9 +47,8 @@ load_deleted(lancet_fragment *fragment, roaring_bitmap_t **ret_deleted, struct l
 	return *ret_deleted != NULL ? LANCET_OK : no_memory(err);
 }
 
-/* What a fragment has of the named rows is added, unless that is nothing; takes `rows`. */
-static int
-add_pick(struct row_picks *picks, uint64_t ordinal, lancet_fragment *fragment,
+int
+row_picks_add(struct row_picks *picks, uint64_t ordinal, lancet_fragment *fragment,
 	roaring_bitmap_t *rows, struct lancet_error *err)
 {
 	struct row_pick pick = { ordinal, fragment->info.id, fragment->info.physical_rows, rows,
@@ -128,7 +127,7 @@ pick_addresses(lancet_version *version, const struct row_ranges *addrs, size_t *
 	else
 		rc = pick_in_fragment(fragment, addrs, *at, rows, at, err);
 	if (rc == LANCET_OK)
-		rc = add_pick(picks, ordinal, fragment, rows, err);
+		rc = row_picks_add(picks, ordinal, fragment, rows, err);
 	else if (rows != NULL)
 		roaring_bitmap_free(rows);
 	lancet_fragment_unref(fragment);
@@ -233,7 +232,7 @@ hunt_fragment(lancet_version *version, uint64_t ordinal, struct hunt *hunt, stru
 	rc = hunt->rows == NULL ? no_memory(err) : hunt_in(hunt, fragment, err);
 	if (rc == LANCET_OK && !roaring_bitmap_is_empty(hunt->rows)) {
 		(void)roaring_bitmap_run_optimize(hunt->rows);
-		rc = add_pick(picks, ordinal, fragment, hunt->rows, err);
+		rc = row_picks_add(picks, ordinal, fragment, hunt->rows, err);
 	} else if (hunt->rows != NULL) {
 		roaring_bitmap_free(hunt->rows);
 	}

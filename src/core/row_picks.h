@@ -2,6 +2,7 @@
 #ifndef CORE_ROW_PICKS_H
 #define CORE_ROW_PICKS_H
 
+#include <lancet/commit.h>
 #include <lancet/fragment.h>
 #include <roaring/roaring.h>
 #include "row_ranges.h"
@@ -27,6 +28,13 @@ int row_picks_by_addr(lancet_version *version, const struct row_ranges *addrs,
 /* Stable row ids; on a dataset without them a row's id is its address. */
 int row_picks_by_id(lancet_version *version, const struct row_ranges *ids,
 	struct row_picks *ret_picks, struct lancet_error *err);
+/* Rows for which the condition is true. `run` may be NULL: progress is told in rows. */
+int row_picks_by_where(lancet_version *version, const char *where,
+	const struct lancet_change_run *run, struct row_picks *ret_picks, struct lancet_error *err);
+/* What a fragment has of these rows is added, unless that is nothing; by ascending id of the
+ * fragments. Takes `rows`. */
+int row_picks_add(struct row_picks *picks, uint64_t ordinal, lancet_fragment *fragment,
+	roaring_bitmap_t *rows, struct lancet_error *err);
 void row_picks_release(struct row_picks *picks);
 
 #endif

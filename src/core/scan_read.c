@@ -35,6 +35,38 @@ scan_select(
 }
 
 int
+scan_select_first(struct scan_selection *selection, const struct scan_selection *from,
+	uint64_t rows, struct lancet_error *err)
+{
+	selection->count = 0;
+	selection->rows = 0;
+	for (size_t i = 0; selection->rows < rows; i++) {
+		uint64_t left = rows - selection->rows, count = from->ranges[i].count;
+
+		TRY(scan_select(
+			selection, from->ranges[i].first, count < left ? count : left, err));
+	}
+	return LANCET_OK;
+}
+
+void
+scan_deselect(struct scan_selection *selection, uint64_t rows)
+{
+	struct row_range *ranges = selection->ranges;
+	size_t gone = 0;
+
+	selection->rows -= rows;
+	for (; gone < selection->count && ranges[gone].count <= rows; gone++)
+		rows -= ranges[gone].count;
+	selection->count -= gone;
+	if (selection->count == 0)
+		return;
+	memmove(ranges, ranges + gone, selection->count * sizeof(*ranges));
+	ranges[0].first += rows;
+	ranges[0].count -= rows;
+}
+
+int
 scan_begin(lancet_scan *scan, uint64_t rows, struct lancet_error *err)
 {
 	scan->budget = (struct array_budget){
@@ -67,9 +99,8 @@ convert_json(lancet_scan *scan, size_t column, struct lancet_error *err)
 				 (const char *)name.data);
 }
 
-/* The next batch has twice the rows, if rows as wide as these leave room for them. */
-static void
-adapt(lancet_scan *scan, uint64_t rows)
+void
+scan_adapt(lancet_scan *scan, uint64_t rows)
 {
 	uint64_t each = scan->budget.used / rows + 1;
 	uint64_t fitting = scan->batch_bytes / 2 / each + 1;
@@ -90,7 +121,7 @@ scan_end(lancet_scan *scan, uint64_t rows, struct lancet_error *err)
 		if (scan->columns[i].has_json)
 			TRY(convert_json(scan, i, err));
 	}
-	adapt(scan, rows);
+	scan_adapt(scan, rows);
 	return LANCET_OK;
 }
 

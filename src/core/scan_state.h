@@ -105,6 +105,10 @@ int scan_fragment_read(lancet_scan *scan, struct scan_fragment *fragment,
 
 int scan_select(
 	struct scan_selection *selection, uint64_t first, uint64_t count, struct lancet_error *err);
+/* As many rows from the front of another one, and taking them off there. */
+int scan_select_first(struct scan_selection *selection, const struct scan_selection *from,
+	uint64_t rows, struct lancet_error *err);
+void scan_deselect(struct scan_selection *selection, uint64_t rows);
 /* Starts a batch of at most `rows` rows: empty arrays. */
 int scan_begin(lancet_scan *scan, uint64_t rows, struct lancet_error *err);
 /* Appends the rows to all columns. */
@@ -112,6 +116,8 @@ int scan_append(lancet_scan *scan, struct scan_fragment *fragment, const struct 
 	size_t count, struct lancet_error *err);
 /* After all rows: turns JSON into text, and remembers how wide the rows were. */
 int scan_end(lancet_scan *scan, uint64_t rows, struct lancet_error *err);
+/* The next batch has twice the rows, if rows as wide as those of this one leave room for them. */
+void scan_adapt(lancet_scan *scan, uint64_t rows);
 /* After LANCET_LIMIT: halves the rows of the next batch; false when they can't be fewer. */
 bool scan_shorten(lancet_scan *scan, uint64_t rows);
 void scan_drop(lancet_scan *scan);

@@ -33,24 +33,6 @@ scan_where_free(struct scan_where *where)
 	free(where);
 }
 
-/* Takes rows off the front. */
-static void
-drop(struct scan_selection *found, uint64_t rows)
-{
-	size_t gone = 0;
-
-	found->rows -= rows;
-	for (; gone < found->count && found->ranges[gone].count <= rows; gone++)
-		rows -= found->ranges[gone].count;
-	found->count -= gone;
-	if (found->count > 0)
-		memmove(found->ranges, found->ranges + gone, found->count * sizeof(*found->ranges));
-	if (rows > 0) {
-		found->ranges[0].first += rows;
-		found->ranges[0].count -= rows;
-	}
-}
-
 /* Looks for rows of the fragment until there are enough or it ends. */
 static int
 find(lancet_scan *scan, uint64_t ordinal, uint64_t wanted, struct lancet_error *err)
@@ -65,7 +47,7 @@ find(lancet_scan *scan, uint64_t ordinal, uint64_t wanted, struct lancet_error *
 
 		TRY(row_filter_next(where->filter, &where->found, &where->ended, err));
 		skipped = where->found.rows < scan->offset ? where->found.rows : scan->offset;
-		drop(&where->found, skipped);
+		scan_deselect(&where->found, skipped);
 		scan->offset -= skipped;
 	}
 	return LANCET_OK;
@@ -75,20 +57,6 @@ static uint64_t
 smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-/* The first `rows` of those found, as the selection. */
-static int
-select_found(lancet_scan *scan, uint64_t rows, struct lancet_error *err)
-{
-	const struct scan_selection *found = &scan->where->found;
-
-	scan->selection.count = 0;
-	scan->selection.rows = 0;
-	for (size_t i = 0; scan->selection.rows < rows; i++)
-		TRY(scan_select(&scan->selection, found->ranges[i].first,
-			smaller(found->ranges[i].count, rows - scan->selection.rows), err));
-	return LANCET_OK;
 }
 
 static int
@@ -102,14 +70,14 @@ read_found(lancet_scan *scan, uint64_t ordinal, uint64_t *ret_rows, struct lance
 	TRY(scan_fragment_get(scan, ordinal, &fragment, err));
 	do {
 		rows = smaller(smaller(scan->rows_now, scan->limit), where->found.rows);
-		TRY(select_found(scan, rows, err));
+		TRY(scan_select_first(&scan->selection, &where->found, rows, err));
 		rc = scan_fill(scan, fragment, err);
 	} while (rc == LANCET_LIMIT && scan_shorten(scan, rows));
 	if (rc != LANCET_OK)
 		return rc;
 	scan->limit -= rows;
 	*ret_rows = rows;
-	drop(&where->found, rows);
+	scan_deselect(&where->found, rows);
 	return LANCET_OK;
 }
 

@@ -56,13 +56,15 @@ LANCET_API int lancet_change_append_rows(lancet_version *read, int fd,
 	enum lancet_row_format format, const struct lancet_change_run *run,
 	lancet_change **ret_change, struct lancet_appended *ret_appended, struct lancet_error *err);
 /* All rows for which the condition is true; the language is described in lancet(1). INVALID: what
- * is wrong with it and where. With 0 rows *ret_change is NULL. */
+ * is wrong with it and where. With 0 rows *ret_change is NULL. `run` may be NULL. */
 LANCET_API int lancet_change_delete_where(lancet_version *read, const char *where,
-	lancet_change **ret_change, uint64_t *ret_rows, struct lancet_error *err);
-/* Rewrites them with new values: "column = expression, …". where NULL: all rows. Rows keep their
- * ids and when they were made. */
+	const struct lancet_change_run *run, lancet_change **ret_change, uint64_t *ret_rows,
+	struct lancet_error *err);
+/* Writes them anew, with new values: "column = expression, ...". Rows keep their ids and when they
+ * were made. UNSUPPORTED: a column that this build can't write. */
 LANCET_API int lancet_change_update(lancet_version *read, const char *set, const char *where,
-	lancet_change **ret_change, uint64_t *ret_rows, struct lancet_error *err);
+	const struct lancet_change_run *run, lancet_change **ret_change, uint64_t *ret_rows,
+	struct lancet_error *err);
 
 enum lancet_setting {
 	LANCET_SET_CONFIG,
