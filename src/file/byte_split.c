@@ -6,6 +6,7 @@
 
 #include <lance/encodings21.pb-c.h>
 
+#include "byte_planes.h"
 #include "util/macros.h"
 
 static int
@@ -26,38 +27,6 @@ split_open(const struct Lance__Encodings21__CompressiveEncoding *message, unsign
 	return LANCET_OK;
 }
 
-lancet_hot static void
-join_4(const uint8_t *planes, size_t count, uint8_t *restrict place)
-{
-	const uint8_t *p0 = planes, *p1 = p0 + count, *p2 = p1 + count, *p3 = p2 + count;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t value = p0[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 |
-				 (uint32_t)p3[i] << 24;
-
-		memcpy(place + 4 * i, &value, 4);
-	}
-}
-
-lancet_hot static void
-join_8(const uint8_t *planes, size_t count, uint8_t *restrict place)
-{
-	const uint8_t *high = planes + 4 * count;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t value[2] = {
-			planes[i] | (uint32_t)planes[count + i] << 8 |
-				(uint32_t)planes[2 * count + i] << 16 |
-				(uint32_t)planes[3 * count + i] << 24,
-			high[i] | (uint32_t)high[count + i] << 8 |
-				(uint32_t)high[2 * count + i] << 16 |
-				(uint32_t)high[3 * count + i] << 24,
-		};
-
-		memcpy(place + 8 * i, value, 8);
-	}
-}
-
 static int
 split_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t count,
 	struct scratch *scratch, struct array *out, struct lancet_error *err)
@@ -72,10 +41,7 @@ split_decode_mini(const struct codec *codec, struct codec_buffers *in, uint64_t 
 			"byte_stream_split: %zu bytes for %" PRIu64 " values of %zu", planes.size,
 			count, width);
 	TRY(array_extend_fixed(out, (uint32_t)codec->bits, count, &place, err));
-	if (width == 4)
-		join_4(planes.data, (size_t)count, place);
-	else
-		join_8(planes.data, (size_t)count, place);
+	byte_planes_join(planes.data, (size_t)count, width, place);
 	return LANCET_OK;
 }
 

@@ -48,7 +48,8 @@ fill_nulls(struct encode_column *column, struct lancet_error *err)
 
 	if (!column->has_nulls || before == column->values.count)
 		return LANCET_OK;
-	buf_put(&column->made, column->data, size);
+	if (column->data != column->made.data)
+		buf_put(&column->made, column->data, size);
 	TRY(buf_check(&column->made, "values of a page", err));
 	column->data = column->made.data;
 	for (uint64_t i = 0; i < column->values.count; i++) {
@@ -196,6 +197,20 @@ open_kind(struct encode_column *column, struct lancet_error *err)
 		FIELD_TEXT(field->logical_type));
 }
 
+/* By name: their ids are those of any field in a file of their own. */
+static bool
+is_lineage(const struct field *leaf)
+{
+	static const char *const names[] = { "_rowid", "_row_created_at_version",
+		"_row_last_updated_at_version" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (leaf != NULL && leaf->parent == NULL && leaf->bits == 64 &&
+			slice_equal(leaf->name, slice_text(names[i])))
+			return true;
+	return false;
+}
+
 int
 encode_column_open(const struct encode_values *values, struct encode_column *ret_column,
 	struct lancet_error *err)
@@ -205,6 +220,7 @@ encode_column_open(const struct encode_values *values, struct encode_column *ret
 	assert(values->first <= values->array->length &&
 		values->count <= values->array->length - values->first);
 	*ret_column = (struct encode_column){ .values = *values,
+		.is_lineage = is_lineage(values->leaf),
 		.has_nulls = range_has_nulls(values->array, values->first, values->count) };
 	rc = open_kind(ret_column, err);
 	if (rc != LANCET_OK)

@@ -21,7 +21,8 @@ struct encode_items {
 struct encode_column {
 	struct encode_values values;
 	bool has_nulls;
-	bool is_number;      /* a number or key of 8 to 64 bits, to which arithmetic applies */
+	bool is_number;      /* a number or key of 8, 16, 32 or 64 bits */
+	bool is_lineage;     /* of row ids or versions, which are read whole more than by rows */
 	const uint8_t *data; /* of a fixed size: the first slot's; bit `bit` of it when bits is 1 */
 	uint64_t bit;
 	uint64_t bits;   /* of a leaf; 0: of variable size */

@@ -21,7 +21,7 @@ flat_open(const struct encode_column *column, struct mini_plan *plan, void **ret
 	plan->buffer_count = 1;
 	for (size_t i = 0; i < column->item_count; i++)
 		plan->buffer_count += column->items[i].has_nulls;
-	plan->chunk_log2 = bits < 8 ? MINI_VALUES_LOG2_MAX : mini_chunk_log2(bits / 8, CHUNK_GOAL);
+	plan->chunk_log2 = bits < 8 ? MINI_VALUES_LOG2 : mini_chunk_log2(bits / 8, CHUNK_GOAL);
 	*ret_fits = true;
 	return buf_check(&plan->message, "encoding of a page", err);
 }
@@ -35,6 +35,16 @@ put_bits(struct buf *into, const uint8_t *bitmap, uint64_t first, uint64_t count
 	buf_fill(into, 0, (size_t)bits_size(count));
 	if (into->failed == LANCET_OK)
 		bits_copy(into->data + size, 0, bitmap, first, count);
+}
+
+void
+flat_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
+{
+	if (column->bits == 1)
+		put_bits(into, column->data, column->bit + first * column->leaves,
+			count * column->leaves);
+	else
+		buf_put(into, column->data + first * column->width, (size_t)count * column->width);
 }
 
 static int
@@ -52,11 +62,7 @@ flat_chunk(const struct encode_column *column, void *own, uint64_t first, uint64
 			count * items->per_value);
 		TRY(mini_check_size(column, into++, err));
 	}
-	if (column->bits == 1)
-		put_bits(into, column->data, column->bit + first * column->leaves,
-			count * column->leaves);
-	else
-		buf_put(into, column->data + first * column->width, (size_t)count * column->width);
+	flat_put(column, first, count, into);
 	return mini_check_size(column, into, err);
 }
 

@@ -9,19 +9,32 @@
 #include <stdlib.h>
 
 #include "datafile.h"
+#include "encode_dictionary.h"
+#include "encode_wish.h"
 #include "util/macros.h"
 
-#define SAMPLE_VALUES ((uint64_t)128 * 1024)
-#define BUFFER_ALIGN  8u
+#define SAMPLE_VALUES  ((uint64_t)128 * 1024)
+#define BUFFER_ALIGN   8u
+#define WEIGHT_WISHED  95u /* see mini_encoder.weight */
+#define WEIGHT_LINEAGE 101u
 
 /* In order of preference: the first of equals wins. Fast ones come first. */
 static const struct mini_encoder *const encoders[] = {
 	&mini_flat,
 	&mini_variable,
+	&mini_bitpack,
+	&mini_rle,
+	&mini_dictionary,
+	&mini_fsst,
+	&mini_lz4,
+	&mini_split_symbols,
+	&mini_split_matches,
+	&mini_zstd,
 };
 
 struct mini_state {
 	struct encode_column column;
+	bool is_plain; /* gets no dictionary */
 	const struct mini_encoder *encoder;
 	void *own;
 };
@@ -31,9 +44,15 @@ mini_chunk_log2(uint64_t size, uint64_t goal)
 {
 	unsigned log2 = 1;
 
-	while (log2 < MINI_VALUES_LOG2_MAX && size << (log2 + 1) <= goal)
+	while (log2 < MINI_VALUES_LOG2 && size << (log2 + 1) <= goal)
 		log2++;
 	return log2;
+}
+
+unsigned
+mini_values_log2(const struct encode_column *column)
+{
+	return column->is_lineage ? MINI_VALUES_LINEAGE_LOG2 : MINI_VALUES_LOG2;
 }
 
 int
@@ -147,10 +166,23 @@ plan_drop(struct mini_plan *plan)
 	*plan = (struct mini_plan){ 0 };
 }
 
-static uint64_t
-weighted(const struct mini_encoder *encoder, uint64_t size)
+/* Lineage is to be small, and what a field wishes for has an advantage. */
+static unsigned
+weight_of(const struct mini_encoder *encoder, const struct encode_column *column)
 {
-	return size / 100 * encoder->weight + size % 100 * encoder->weight / 100;
+	enum wish_compression wish = encode_wish_compression(column->values.leaf);
+
+	if (encoder->is_general && (wish == WISH_LZ4 || wish == WISH_ZSTD))
+		return WEIGHT_WISHED;
+	if (column->is_lineage && encoder->weight > WEIGHT_LINEAGE)
+		return WEIGHT_LINEAGE;
+	return encoder->weight;
+}
+
+static uint64_t
+weighted(uint64_t size, unsigned weight)
+{
+	return size / 100 * weight + size % 100 * weight / 100;
 }
 
 /* What is known of the best plan so far: its encoder and what that keeps are taken out of the state
@@ -171,9 +203,10 @@ open_and_measure(struct mini_state *state, struct mini_plan *plan, uint64_t wort
 	int rc;
 
 	TRY(state->encoder->open(&state->column, plan, &state->own, ret_fits, err));
-	if (!*ret_fits)
+	if (!*ret_fits || plan->size != 0)
 		return LANCET_OK;
 	rc = measure_plan(plan, worth, &fault);
+	plan->size += plan->message.size;
 	if (rc == LANCET_LIMIT)
 		*ret_fits = false;
 	else if (rc != LANCET_OK)
@@ -197,7 +230,7 @@ try_encoder(struct mini_state *state, const struct mini_encoder *encoder, struct
 		return rc;
 	}
 	tried.own = state->own;
-	tried.cost = weighted(encoder, tried.plan.size);
+	tried.cost = weighted(tried.plan.size, weight_of(encoder, &state->column));
 	if (best->encoder == NULL || tried.cost < best->cost) {
 		struct choice loser = *best;
 
@@ -212,11 +245,24 @@ try_encoder(struct mini_state *state, const struct mini_encoder *encoder, struct
 	return LANCET_OK;
 }
 
+/* Columns of a dictionary type are nothing but that. */
+static bool
+may_try(const struct mini_state *state, const struct mini_encoder *encoder)
+{
+	if (state->is_plain)
+		return encoder != &mini_dictionary;
+	return encoder == &mini_dictionary ||
+	       state->column.values.array->field->kind != FIELD_DICTIONARY;
+}
+
 static int
 choose(struct mini_state *state, struct choice *best, struct lancet_error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(encoders); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(encoders); i++) {
+		if (!may_try(state, encoders[i]))
+			continue;
 		TRY(try_encoder(state, encoders[i], best, err));
+	}
 	if (best->encoder == NULL)
 		return lancet_fail(err, LANCET_UNSUPPORTED,
 			"values of %zu bytes: no chunk of a page of version %s holds two of them",
@@ -224,9 +270,9 @@ choose(struct mini_state *state, struct choice *best, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-int
-mini_plan_make(
-	const struct encode_values *values, struct mini_plan *ret_plan, struct lancet_error *err)
+static int
+make_plan(const struct encode_values *values, bool is_plain, struct mini_plan *ret_plan,
+	struct lancet_error *err)
 {
 	struct choice best = { .cost = UINT64_MAX };
 	struct mini_state *state = calloc(1, sizeof(*state));
@@ -234,6 +280,7 @@ mini_plan_make(
 
 	if (state == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "encoding of a page");
+	state->is_plain = is_plain;
 	rc = encode_column_open(values, &state->column, err);
 	if (rc == LANCET_OK)
 		rc = choose(state, &best, err);
@@ -245,6 +292,20 @@ mini_plan_make(
 	else
 		mini_plan_release(&best.plan);
 	return rc;
+}
+
+int
+mini_plan_plain(
+	const struct encode_values *values, struct mini_plan *ret_plan, struct lancet_error *err)
+{
+	return make_plan(values, true, ret_plan, err);
+}
+
+int
+mini_plan_make(
+	const struct encode_values *values, struct mini_plan *ret_plan, struct lancet_error *err)
+{
+	return make_plan(values, false, ret_plan, err);
 }
 
 void

@@ -2,6 +2,8 @@
  * Format facts: variable width. */
 #include "encode_variable.h"
 
+#include <inttypes.h>
+
 #include "util/macros.h"
 
 #define CHUNK_GOAL 8192u /* bytes */
@@ -50,24 +52,31 @@ variable_open(const struct encode_column *column, struct mini_plan *plan, void *
 }
 
 int
-variable_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
-	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
+variable_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into,
+	struct lancet_error *err)
 {
 	unsigned width = column->values.array->field->large ? 8 : 4;
 	uint64_t offset = (count + 1) * width;
 
-	(void)own;
 	buf_put(into, &offset, width);
 	for (uint64_t i = first; i < first + count; i++) {
 		offset += encode_column_bytes(column, i).size;
 		buf_put(into, &offset, width);
 	}
 	if (width == 4 && offset > INT32_MAX)
-		return lancet_fail(
-			err, LANCET_LIMIT, "a chunk of %llu bytes", (unsigned long long)offset);
+		return lancet_fail(err, LANCET_LIMIT, "a chunk of %" PRIu64 " bytes", offset);
 	for (uint64_t i = first; i < first + count; i++)
 		buf_put_slice(into, encode_column_bytes(column, i));
 	variable_finish(into, width);
+	return LANCET_OK;
+}
+
+static int
+variable_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
+	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
+{
+	(void)own;
+	TRY(variable_put(column, first, count, into, err));
 	return mini_check_size(column, into, err);
 }
 

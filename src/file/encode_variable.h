@@ -10,8 +10,9 @@ unsigned variable_chunk_log2(const struct encode_column *column, uint64_t bytes)
 uint64_t variable_bytes(const struct encode_column *column);
 /* What stands behind the bytes of a chunk. */
 void variable_finish(struct buf *into, unsigned width);
-/* The chunk of mini_variable: one buffer. */
-int variable_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
-	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err);
+/* Offsets from the start of `into`, which is empty, and the bytes. LIMIT: more than offsets can
+ * tell. */
+int variable_put(const struct encode_column *column, uint64_t first, uint64_t count,
+	struct buf *into, struct lancet_error *err);
 
 #endif

@@ -1,0 +1,224 @@
+/* Pages whose values are indices into a dictionary of their own.
+ *
+ * Columns of a dictionary type have one already: its items that the page needs are numbered anew.
+ * Others get one when few values occur often. The indices are numbers and take whatever encoding is
+ * best for those. Format facts: dictionary in a mini-block page.
+ */
+#include "encode_dictionary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "util/macros.h"
+
+#define SLOTS_MIN  100u
+#define ITEMS_MAX  100000u
+#define BYTES_MAX  ((uint64_t)8 << 20) /* of all items */
+#define WIDTH_MIN  4u                  /* bytes of a value that can be worth an index */
+#define INDEX_BITS 32u
+
+struct dictionary {
+	struct array_budget budget;
+	struct array indices;
+	struct mini_plan nested;
+};
+
+static void
+dictionary_release(void *own)
+{
+	struct dictionary *dictionary = own;
+
+	mini_plan_release(&dictionary->nested);
+	array_release(&dictionary->indices);
+	free(dictionary);
+}
+
+static int
+start(uint32_t bits, struct dictionary **ret_dictionary, void **ret_own, struct lancet_error *err)
+{
+	struct dictionary *dictionary = calloc(1, sizeof(*dictionary));
+
+	if (dictionary == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "dictionary");
+	*ret_own = *ret_dictionary = dictionary;
+	dictionary->budget.limit = SIZE_MAX;
+	return array_init(&dictionary->indices, field_unsigned(bits), &dictionary->budget, err);
+}
+
+/* The indices are there, and items are those of `items` at firsts[0 .. count). */
+static int
+finish(const struct encode_column *column, struct dictionary *dictionary, const struct array *items,
+	const struct buf *firsts, struct mini_plan *plan, struct lancet_error *err)
+{
+	struct encode_values values = column->values;
+
+	values.array = &dictionary->indices;
+	values.first = 0;
+	plan->dictionary_items = firsts->size / sizeof(uint32_t);
+	TRY(dictionary_items_put(values.version, items,
+		(const uint32_t *)(const void *)firsts->data, plan->dictionary_items,
+		&plan->dictionary_message, &plan->dictionary, err));
+	TRY(mini_plan_plain(&values, &dictionary->nested, err));
+	buf_put_slice(&plan->message, buf_slice(&dictionary->nested.message));
+	plan->buffer_count = dictionary->nested.buffer_count;
+	plan->chunk_log2 = dictionary->nested.chunk_log2;
+	plan->size = dictionary->nested.size + plan->dictionary.size + 1;
+	return buf_check(&plan->message, "encoding of a page", err);
+}
+
+static uint64_t
+load_key(const struct encode_column *column, uint64_t index)
+{
+	uint64_t key = 0;
+
+	memcpy(&key, column->data + index * column->width, column->width);
+	return key;
+}
+
+/* numbers[key]: 0 while the key was not met, else 1 + its number in this page. */
+static int
+number_keys(const struct encode_column *column, const struct array *items, uint32_t *numbers,
+	struct buf *firsts, struct array *indices, struct lancet_error *err)
+{
+	for (uint64_t i = 0; i < column->values.count; i++) {
+		uint64_t key = load_key(column, i);
+		uint64_t number = 0;
+
+		if (key >= items->length && !encode_column_is_null(column, i))
+			return lancet_fail(err, LANCET_INVALID,
+				"key %" PRIu64 " of a dictionary of %" PRIu64 " values", key,
+				items->length);
+		if (key < items->length) {
+			if (numbers[key] == 0) {
+				uint32_t item = (uint32_t)key;
+
+				buf_put(firsts, &item, sizeof(item));
+				numbers[key] = (uint32_t)(firsts->size / sizeof(item));
+			}
+			number = numbers[key] - 1;
+		}
+		TRY(array_append_fixed(
+			indices, (uint32_t)column->bits, (const uint8_t *)&number, 1, err));
+	}
+	return buf_check(firsts, "dictionary", err);
+}
+
+static int
+open_keys(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
+	struct lancet_error *err)
+{
+	const struct array *items = &column->values.array->children[0];
+	struct dictionary *dictionary = NULL;
+	struct buf firsts = { 0 };
+	uint32_t *numbers;
+	int rc;
+
+	TRY(start((uint32_t)column->bits, &dictionary, ret_own, err));
+	numbers = calloc((size_t)items->length + 1, sizeof(*numbers));
+	if (numbers == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "dictionary");
+	rc = number_keys(column, items, numbers, &firsts, &dictionary->indices, err);
+	free(numbers);
+	if (rc == LANCET_OK)
+		rc = finish(column, dictionary, items, &firsts, plan, err);
+	buf_release(&firsts);
+	return rc;
+}
+
+/* Fills the indices; *ret_few is false when there are too many different values. Nulls have the
+ * index before. */
+static int
+number_values(const struct encode_column *column, struct value_set *set, struct array *indices,
+	bool *ret_few, struct lancet_error *err)
+{
+	uint64_t count = column->values.count;
+	uint32_t number = 0;
+	uint8_t *place;
+
+	TRY(array_extend_fixed(indices, INDEX_BITS, count, &place, err));
+	for (uint64_t i = 0; i < count; i++) {
+		if (!encode_column_is_null(column, i))
+			TRY(value_set_add(set, i, &number, err));
+		if (set->count > set->limit || set->bytes > BYTES_MAX)
+			return LANCET_OK;
+		memcpy(place + i * sizeof(number), &number, sizeof(number));
+	}
+	*ret_few = set->count > 0;
+	return LANCET_OK;
+}
+
+/* The slots where items were first, as those of the array. */
+static void
+shift_firsts(struct buf *firsts, uint64_t first)
+{
+	uint32_t *slots = (uint32_t *)(void *)firsts->data;
+
+	for (size_t i = 0; i < firsts->size / sizeof(*slots); i++)
+		slots[i] += (uint32_t)first;
+}
+
+static int
+open_values(const struct encode_column *column, struct value_set *set, struct mini_plan *plan,
+	void **ret_own, bool *ret_fits, struct lancet_error *err)
+{
+	struct dictionary *dictionary = NULL;
+	bool few = false;
+
+	TRY(start(INDEX_BITS, &dictionary, ret_own, err));
+	TRY(number_values(column, set, &dictionary->indices, &few, err));
+	if (!few)
+		return LANCET_OK;
+	shift_firsts(&set->firsts, column->values.first);
+	*ret_fits = true;
+	return finish(column, dictionary, column->values.array, &set->firsts, plan, err);
+}
+
+static bool
+can_have_one(const struct encode_column *column)
+{
+	enum field_kind kind = column->values.array->field->kind;
+	const struct encode_values *values = &column->values;
+
+	if (values->count < SLOTS_MIN || column->is_lineage ||
+		values->count > UINT32_MAX - values->first)
+		return false;
+	return kind == FIELD_VARIABLE || (kind == FIELD_FIXED && column->width >= WIDTH_MIN);
+}
+
+static int
+dictionary_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
+	bool *ret_fits, struct lancet_error *err)
+{
+	uint64_t limit = column->values.count / 2;
+	struct value_set set;
+	int rc;
+
+	if (column->values.array->field->kind == FIELD_DICTIONARY) {
+		*ret_fits = true;
+		return open_keys(column, plan, ret_own, err);
+	}
+	if (!can_have_one(column))
+		return LANCET_OK;
+	TRY(value_set_init(&set, column, (uint32_t)(limit < ITEMS_MAX ? limit : ITEMS_MAX), err));
+	rc = open_values(column, &set, plan, ret_own, ret_fits, err);
+	value_set_release(&set);
+	return rc;
+}
+
+static int
+dictionary_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
+	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
+{
+	struct dictionary *dictionary = own;
+
+	(void)column;
+	return mini_plan_chunk(&dictionary->nested, first, count, into, err);
+}
+
+const struct mini_encoder mini_dictionary = {
+	.name = "dictionary",
+	.weight = 103,
+	.open = dictionary_open,
+	.release = dictionary_release,
+	.chunk = dictionary_chunk,
+};

@@ -1,0 +1,32 @@
+/* Page dictionaries: items as a block, and the indices of a page. */
+#ifndef FILE_ENCODE_DICTIONARY_H
+#define FILE_ENCODE_DICTIONARY_H
+
+#include "encode_mini.h"
+
+/* Where different values are found: each has a number, in the order of their first occurrence. */
+struct value_set {
+	const struct encode_column *column;
+	uint32_t *slots; /* of a hash table: number + 1, 0 is free */
+	uint32_t mask;
+	struct buf firsts; /* uint32_t: the slot of the column where each value was first */
+	uint32_t count, limit;
+	uint64_t bytes; /* of all different values */
+};
+
+/* Holds up to `limit` values, and one that is too many. */
+int value_set_init(struct value_set *set, const struct encode_column *column, uint32_t limit,
+	struct lancet_error *err);
+void value_set_release(struct value_set *set);
+/* The number of the value at `index` of the column, which may be a new one: then count is larger.
+ */
+int value_set_add(
+	struct value_set *set, uint64_t index, uint32_t *ret_number, struct lancet_error *err);
+
+/* Items of an array, FIXED or VARIABLE, as the block of a dictionary and its message. UNSUPPORTED
+ * by name: other types. */
+int dictionary_items_put(enum file_version version, const struct array *items,
+	const uint32_t *indices, uint64_t count, struct buf *message, struct buf *block,
+	struct lancet_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* Numbers of 32 or 64 bits as planes of their bytes, each plane a zstd block of its own.
+ *
+ * A block has its own statistics: planes that never change cost some bytes, random ones cost what
+ * they are, those in between what their symbols are worth, whatever is next to them. So shuffled
+ * numbers of any range come close to the logarithm of it, and ascending ones to their gaps. It is
+ * tried twice: matches are worth looking for in ascending numbers, and cost more than they gain in
+ * shuffled ones. Format facts: ByteStreamSplit, General framing.
+ */
+#include "encode_mini.h"
+
+#include <stdlib.h>
+
+#include "byte_planes.h"
+#include "compress.h"
+#include "encode_message.h"
+#include "encode_wish.h"
+#include "util/macros.h"
+
+#define LEVEL_SYMBOLS 1 /* of zstd: hardly any matches */
+#define LEVEL_MATCHES 4
+#define PLANES_MAX    8u
+#define PLANE_GAP     192u                /* bytes */
+#define CHUNK_21_GOAL ((size_t)30 * 1024) /* leaves room for levels, and for worse chunks */
+
+struct split {
+	struct compressor compressor;
+	struct buf planes;
+};
+
+static void
+split_release(void *own)
+{
+	struct split *split = own;
+
+	compressor_release(&split->compressor);
+	buf_release(&split->planes);
+	free(split);
+}
+
+static int
+split_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
+	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
+{
+	struct slice parts[PLANES_MAX];
+	struct split *split = own;
+	size_t stride = (size_t)count + PLANE_GAP;
+
+	split->planes.size = 0;
+	if (!buf_reserve(&split->planes, stride * column->width))
+		return buf_check(&split->planes, "planes of a chunk", err);
+	byte_planes_split(column->data + first * column->width, (size_t)count, column->width,
+		split->planes.data, stride);
+	for (size_t i = 0; i < column->width; i++)
+		parts[i] = slice_of(split->planes.data + i * stride, (size_t)count);
+	TRY(compress_parts(&split->compressor, parts, column->width, into, err));
+	return mini_check_size(column, into, err);
+}
+
+/* In 2.1 chunks have to be small; how small is seen from one of them. */
+static int
+choose_chunk(const struct encode_column *column, struct split *split, struct mini_plan *plan,
+	struct lancet_error *err)
+{
+	struct buf into[ENCODE_BUFFERS_MAX] = { 0 };
+	uint64_t count = column->values.count;
+	int rc = LANCET_OK;
+
+	plan->chunk_log2 = mini_values_log2(column);
+	for (; column->values.version < FILE_2_2 && plan->chunk_log2 > 6; plan->chunk_log2--) {
+		uint64_t some = UINT64_C(1) << plan->chunk_log2;
+		struct lancet_error fault = { 0 };
+
+		into[0].size = 0;
+		some = some < count ? some : count;
+		rc = split_chunk(column, split, (count - some) / 2, some, into, &fault);
+		if (rc == LANCET_OK && into[0].size <= CHUNK_21_GOAL)
+			break;
+		if (rc != LANCET_OK && rc != LANCET_LIMIT) {
+			rc = lancet_fail(err, (enum lancet_code)rc, "%s", fault.text);
+			break;
+		}
+		rc = LANCET_OK;
+	}
+	buf_release(&into[0]);
+	return rc;
+}
+
+static int
+open_level(const struct encode_column *column, int level, enum decompress_scheme scheme,
+	struct mini_plan *plan, void **ret_own, bool *ret_fits, struct lancet_error *err)
+{
+	struct split *split;
+	struct buf inner = { 0 };
+
+	if (!column->is_number || column->width < 4 || column->values.count == 0)
+		return LANCET_OK;
+	split = calloc(1, sizeof(*split));
+	if (split == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "encoding of a page");
+	*ret_own = split;
+	split->compressor = (struct compressor){ .scheme = scheme, .level = level };
+	message_byte_split(&inner, column->bits);
+	message_general(&plan->message, scheme, buf_slice(&inner));
+	if (inner.failed != LANCET_OK)
+		plan->message.failed = inner.failed;
+	buf_release(&inner);
+	plan->buffer_count = 1;
+	*ret_fits = true;
+	TRY(buf_check(&plan->message, "encoding of a page", err));
+	return choose_chunk(column, split, plan, err);
+}
+
+static int
+symbols_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
+	bool *ret_fits, struct lancet_error *err)
+{
+	enum wish_compression wish = encode_wish_compression(column->values.leaf);
+
+	if (wish == WISH_NONE || wish == WISH_LZ4)
+		return LANCET_OK;
+	return open_level(column, LEVEL_SYMBOLS, DECOMPRESS_ZSTD, plan, ret_own, ret_fits, err);
+}
+
+static int
+matches_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
+	bool *ret_fits, struct lancet_error *err)
+{
+	enum wish_compression wish = encode_wish_compression(column->values.leaf);
+	int level = encode_wish_level(column->values.leaf);
+
+	if (wish == WISH_NONE)
+		return LANCET_OK;
+	return open_level(column, level == 0 ? LEVEL_MATCHES : level,
+		wish == WISH_LZ4 ? DECOMPRESS_LZ4 : DECOMPRESS_ZSTD, plan, ret_own, ret_fits, err);
+}
+
+const struct mini_encoder mini_split_symbols = {
+	.name = "byte_stream_split of symbols",
+	.weight = 106,
+	.is_general = true,
+	.slow = true,
+	.open = symbols_open,
+	.release = split_release,
+	.chunk = split_chunk,
+};
+
+const struct mini_encoder mini_split_matches = {
+	.name = "byte_stream_split of matches",
+	.weight = 106,
+	.is_general = true,
+	.slow = true,
+	.open = matches_open,
+	.release = split_release,
+	.chunk = split_chunk,
+};

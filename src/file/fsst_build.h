@@ -1,0 +1,36 @@
+/* The other way round of fsst.h: a symbol table made from a sample, and values as its codes. */
+#ifndef FILE_FSST_BUILD_H
+#define FILE_FSST_BUILD_H
+
+#include <lancet/error.h>
+#include "util/buf.h"
+
+#define FSST_TABLE_BYTES 2312u
+#define FSST_SYMBOLS_MAX 255u /* code 255 is the escape */
+#define FSST_SYMBOL_SIZE 8u   /* bytes, at most */
+
+struct fsst_symbol {
+	uint64_t bytes; /* first one lowest, zero behind the last */
+	uint32_t size;
+};
+
+/* Symbols in order: those that begin with the same two bytes stand together, longer ones first, and
+ * those of a single byte are found by it. */
+struct fsst_symbols {
+	unsigned count;
+	struct fsst_symbol symbols[FSST_SYMBOLS_MAX];
+	uint8_t first[65536]; /* by the first two bytes: the first symbol of two bytes and more … */
+	uint8_t longer[65536]; /* … and how many there are */
+	int16_t single[256];   /* the symbol of this byte alone, or -1 */
+};
+
+/* Learns from values that are representative; some 16 KiB are enough, more are not looked at.
+ * NO_MEMORY. The caller frees. */
+int fsst_symbols_make(const struct slice *sample, size_t count, struct fsst_symbols **ret_symbols,
+	struct lancet_error *err);
+/* The table as files have it. */
+void fsst_symbols_put(const struct fsst_symbols *symbols, struct buf *into);
+/* Appends the codes of one value: at most twice its size. */
+void fsst_compress(const struct fsst_symbols *symbols, struct slice value, struct buf *into);
+
+#endif
