@@ -22,10 +22,10 @@ struct csv_source {
 	struct text_source base;
 	struct buf cells; /* of the record in hand: struct cell */
 	struct buf unquoted;
-	size_t record_at;   /* where it begins in the input; where it ends is input.at */
-	size_t *columns;    /* of each cell of a row */
-	size_t cell_count;  /* of the header */
-	size_t *absent;     /* columns that the file lacks */
+	size_t record_at;  /* where it begins in the input; where it ends is input.at */
+	size_t *columns;   /* of each cell of a row */
+	size_t cell_count; /* of the header */
+	size_t *absent;    /* columns that the file lacks */
 	size_t absent_count;
 };
 
@@ -211,15 +211,14 @@ read_record(struct csv_source *csv, struct lancet_error *err)
 		TRY(import_input_more(base, err));
 	}
 	if (found == FOUND_ERROR)
-		return lancet_fail(
-			err, LANCET_INVALID, "line %" PRIu64 ": %s", base->line, what);
+		return lancet_fail(err, LANCET_INVALID, "line %" PRIu64 ": %s", base->line, what);
 	TRY(buf_check(&csv->cells, "cells", err));
 	TRY(buf_check(&csv->unquoted, "cells", err));
 	csv->record_at = input->at;
 	input->at = scan.at;
 	base->next_line += 1 + scan.lines;
-	return import_check_text(base,
-		slice_of(input->bytes.data + csv->record_at, scan.at - csv->record_at), err);
+	return import_check_text(
+		base, slice_of(input->bytes.data + csv->record_at, scan.at - csv->record_at), err);
 }
 
 static int
@@ -267,8 +266,8 @@ csv_put(struct text_source *base, struct array *columns, struct lancet_error *er
 
 	base->column = NULL;
 	if (count != csv->cell_count)
-		return lancet_fail(err, LANCET_INVALID, "%zu cells, %zu expected", count,
-			csv->cell_count);
+		return lancet_fail(
+			err, LANCET_INVALID, "%zu cells, %zu expected", count, csv->cell_count);
 	for (size_t i = 0; i < count; i++) {
 		struct import_node *node = &base->root.children[csv->columns[i]];
 
@@ -288,11 +287,11 @@ set_column(struct csv_source *csv, size_t cell, struct slice name, struct lancet
 	struct import_node *node = import_node_find(root, name);
 
 	if (node == NULL)
-		return lancet_fail(err, LANCET_INVALID, "no column has the name \"%.*s\"",
-			FIELD_TEXT(name));
+		return lancet_fail(
+			err, LANCET_INVALID, "no column has the name \"%.*s\"", FIELD_TEXT(name));
 	if (node->seen != 0)
-		return lancet_fail(err, LANCET_INVALID, "column \"%.*s\" comes twice",
-			FIELD_TEXT(name));
+		return lancet_fail(
+			err, LANCET_INVALID, "column \"%.*s\" comes twice", FIELD_TEXT(name));
 	node->seen = 1;
 	csv->columns[cell] = (size_t)(node - root->children);
 	return LANCET_OK;
@@ -341,7 +340,7 @@ read_header(struct csv_source *csv, struct lancet_error *err)
 	int rc;
 
 	TRY(csv_read(&csv->base, &more, err));
-	if (!more)
+	if (!more && csv->base.root.child_count > 0)
 		return lancet_fail(err, LANCET_INVALID, "no header line");
 	rc = set_columns(csv, err);
 	return lancet_wrap(err, rc, "line %" PRIu64, csv->base.line);

@@ -57,8 +57,8 @@ make_short(const struct import_digits *from, struct short_number *ret_number)
 		for (size_t i = 0; i < parts[part].size; i++)
 			digits = digits * 10 + (parts[part].data[i] - '0');
 	}
-	*ret_number = (struct short_number){ digits,
-		from->exponent - (int32_t)from->fraction.size };
+	*ret_number =
+		(struct short_number){ digits, from->exponent - (int32_t)from->fraction.size };
 	return true;
 }
 
@@ -244,7 +244,7 @@ parse(const struct form *form, uint32_t width, struct slice text, uint64_t *ret_
 		value = nearest(&digits);
 		if (isinf(value))
 			return OUT_OF_RANGE;
-		*ret_bits = form == NULL	  ? bits_of(value)
+		*ret_bits = form == NULL          ? bits_of(value)
 			    : form == &float_form ? narrow_float(&digits, value)
 						  : narrow(value, form, &tie);
 		if (form != NULL && *ret_bits >= form->infinity)

@@ -12,19 +12,18 @@ refuse_kind(const struct import_node *node, enum jsonpull_kind kind, struct json
 	struct lancet_error *err)
 {
 	const struct field *field = node->field;
-	struct slice type = field->logical_type.size > 0 ? field->logical_type
-							 : slice_text(field->format);
+	struct slice type =
+		field->logical_type.size > 0 ? field->logical_type : slice_text(field->format);
 	struct slice text;
 
 	if (kind == JSONPULL_OBJECT || kind == JSONPULL_ARRAY)
 		return lancet_fail(err, LANCET_INVALID, "%s is no %.*s",
 			kind == JSONPULL_OBJECT ? "an object" : "an array", FIELD_TEXT(type));
 	if (kind == JSONPULL_STRING)
-		return lancet_fail(
-			err, LANCET_INVALID, "a string is no %.*s", FIELD_TEXT(type));
+		return lancet_fail(err, LANCET_INVALID, "a string is no %.*s", FIELD_TEXT(type));
 	TRY(jsonpull_literal(from, &text, err));
-	return lancet_fail(err, LANCET_INVALID, "%.*s is no %.*s", FIELD_TEXT(text),
-		FIELD_TEXT(type));
+	return lancet_fail(
+		err, LANCET_INVALID, "%.*s is no %.*s", FIELD_TEXT(text), FIELD_TEXT(type));
 }
 
 /* NaN and Infinity without quotes, as Python writes them. */
@@ -192,8 +191,7 @@ put_missing(struct import_node *node, struct array *children, struct lancet_erro
 			continue;
 		if (!child->nullable)
 			return lancet_fail(err, LANCET_INVALID,
-				"\"%.*s\" is missing, and can't be null",
-				FIELD_TEXT(child->name));
+				"\"%.*s\" is missing, and can't be null", FIELD_TEXT(child->name));
 		TRY(array_append_nulls(&children[i], 1, err));
 	}
 	return LANCET_OK;

@@ -8,7 +8,8 @@
 #include "util/macros.h"
 #include "util/text.h"
 
-#define ONE_LIMIT ((size_t)1 << 30) /* bytes of a dictionary's value in hand: no limit of its own */
+#define ONE_LIMIT ((size_t)1 << 30) /* bytes of a dictionary's value in hand: no limit of its own  \
+				     */
 
 static bool
 has_extension(const struct field *field, const char *name)
@@ -213,8 +214,7 @@ import_node_find(struct import_node *parent, struct slice name)
 		int order = slice_compare(parent->by_name[middle]->name, name);
 
 		if (order == 0) {
-			parent->likely =
-				(size_t)(parent->by_name[middle] - parent->children) + 1;
+			parent->likely = (size_t)(parent->by_name[middle] - parent->children) + 1;
 			return parent->by_name[middle];
 		}
 		if (order < 0)

@@ -1,9 +1,9 @@
 /* Whole numbers and decimals from text; see import_number.h. */
 #include "import_number.h"
 
-#define NO_VALUE  "is no"
-#define LIMBS     4 /* 64-bit words of the widest decimal */
-#define CHUNK_MAX 18 /* digits that are added at a time */
+#define NO_VALUE     "is no"
+#define LIMBS        4  /* 64-bit words of the widest decimal */
+#define CHUNK_MAX    18 /* digits that are added at a time */
 #define EXPONENT_MAX 100000000
 
 static bool
@@ -14,8 +14,7 @@ is_word(struct slice text, const char *word)
 
 /* The spellings that Arrow's CSV reader knows. */
 const char *
-import_parse_bool(
-	const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
+import_parse_bool(const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
 {
 	(void)type;
 	if (is_word(text, "true") || is_word(text, "True") || is_word(text, "TRUE") ||

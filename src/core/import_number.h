@@ -11,13 +11,13 @@
 
 #define IMPORT_SCALAR_MAX 32u /* bytes of the widest value: decimals of 256 bits */
 
-/* Puts the value of `text`, which has type->bits, into `into`. NULL, or what is wrong: words that go
- * behind the text, such as "is no number". */
+/* Puts the value of `text`, which has type->bits, into `into`. NULL, or what is wrong: words that
+ * go behind the text, such as "is no number". */
 typedef const char *import_parse(
 	const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX]);
 
-import_parse import_parse_bool;  /* into[0] is 0 or 1 */
-import_parse import_parse_int;   /* "5", "-5"; "5.0" too, which others write where there are nulls */
+import_parse import_parse_bool; /* into[0] is 0 or 1 */
+import_parse import_parse_int;  /* "5", "-5"; "5.0" too, which others write where there are nulls */
 import_parse import_parse_float; /* of IEEE 754, 16 to 64 bits */
 import_parse import_parse_bfloat16;
 import_parse import_parse_decimal;

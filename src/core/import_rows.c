@@ -90,8 +90,8 @@ skip_mark(struct text_source *source, struct lancet_error *err)
 
 	if (start.size >= 3 && memcmp(start.data, "\xef\xbb\xbf", 3) == 0)
 		input->at = 3;
-	if (start.size >= 2 && (memcmp(start.data, "\xff\xfe", 2) == 0 ||
-				       memcmp(start.data, "\xfe\xff", 2) == 0))
+	if (start.size >= 2 &&
+		(memcmp(start.data, "\xff\xfe", 2) == 0 || memcmp(start.data, "\xfe\xff", 2) == 0))
 		return lancet_fail(err, LANCET_INVALID, "the text is UTF-16, UTF-8 is needed");
 	return LANCET_OK;
 }

@@ -36,7 +36,7 @@ struct text_source {
 	struct import_node root; /* its children are the columns */
 	uint64_t line;           /* from 1, of the row in hand */
 	uint64_t next_line;
-	bool held; /* the row in hand waits for the next batch */
+	bool held;                        /* the row in hand waits for the next batch */
 	const struct import_node *column; /* after put has failed: whose value it was, or NULL */
 };
 

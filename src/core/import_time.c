@@ -193,8 +193,7 @@ take_between(struct slice *text)
 }
 
 const char *
-import_parse_date(
-	const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
+import_parse_date(const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
 {
 	const struct arrow_type milli = { .unit = ARROW_MILLI };
 	int64_t days, seconds = 0, nanos = 0;
@@ -230,8 +229,7 @@ put_stored_time(const struct arrow_type *type, struct slice text, uint8_t into[I
 }
 
 const char *
-import_parse_time(
-	const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
+import_parse_time(const struct arrow_type *type, struct slice text, uint8_t into[IMPORT_SCALAR_MAX])
 {
 	struct slice all = text;
 	int64_t seconds, nanos;

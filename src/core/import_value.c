@@ -52,8 +52,8 @@ import_null(const struct import_node *node, struct array *array, struct lancet_e
 }
 
 static int
-put_parsed(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err)
+put_parsed(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err)
 {
 	uint8_t value[IMPORT_SCALAR_MAX];
 	const char *wrong = node->parse(&node->type, text, value);
@@ -80,8 +80,8 @@ decode(struct import_node *node, struct slice text, struct lancet_error *err)
 }
 
 static int
-put_binary(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err)
+put_binary(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err)
 {
 	struct slice bytes = { 0 };
 
@@ -106,8 +106,8 @@ import_key(struct import_node *node, struct array *array, struct lancet_error *e
 }
 
 int
-import_scalar(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err)
+import_scalar(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err)
 {
 	switch (node->form) {
 	case IMPORT_SCALAR:
@@ -135,8 +135,8 @@ put_json(struct import_node *node, struct array *array, struct slice text, struc
 
 /* CSV has null as nothing, so null in words is a value of JSON, which columns of JSON have. */
 static int
-put_json_column(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err)
+put_json_column(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err)
 {
 	struct buf *stored = &node->text;
 

@@ -59,8 +59,8 @@ struct import_node *import_node_find(struct import_node *parent, struct slice na
 int import_null(const struct import_node *node, struct array *array, struct lancet_error *err);
 /* The form of CSV, without its quotes: binary is base64, nested values are JSON. The text is
  * UTF-8. */
-int import_text(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err);
+int import_text(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err);
 /* The next value. */
 int import_json(struct import_node *node, struct array *array, struct jsonpull *from,
 	struct lancet_error *err);
@@ -71,8 +71,8 @@ int import_members(struct import_node *node, struct array *children, struct json
 	struct lancet_error *err);
 
 /* For the above. Values other than nested ones; `text` is what they are written as. */
-int import_scalar(struct import_node *node, struct array *array, struct slice text,
-	struct lancet_error *err);
+int import_scalar(
+	struct import_node *node, struct array *array, struct slice text, struct lancet_error *err);
 /* The value that node->one holds, as a key. */
 int import_key(struct import_node *node, struct array *array, struct lancet_error *err);
 /* "\"text\" what TYPE", INVALID. */

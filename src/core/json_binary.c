@@ -28,8 +28,8 @@
 #define KIND_UNSIGNED 0x50
 #define KIND_DOUBLE   0x60
 
-#define TEXT_MAX    ((size_t)SIZE_LIMIT)  /* so that all places fit into 32 bits */
-#define ENTRIES_MAX ((size_t)256 << 20) /* bytes */
+#define TEXT_MAX    ((size_t)SIZE_LIMIT) /* so that all places fit into 32 bits */
+#define ENTRIES_MAX ((size_t)256 << 20)  /* bytes */
 
 /* A value that is written, and its key when it is in an object. */
 struct entry {
@@ -41,7 +41,7 @@ struct entry {
 struct writer {
 	struct jsonpull *from;
 	struct buf *out;
-	size_t base; /* where the value begins in out */
+	size_t base;              /* where the value begins in out */
 	struct buf entries, keys; /* stacks: of the containers that are open */
 	struct buf scratch, assembled;
 	unsigned depth;
@@ -281,10 +281,9 @@ take_top(struct writer *w, struct lancet_error *err)
 int
 json_binary_take(struct jsonpull *from, struct buf *into, struct lancet_error *err)
 {
-	struct writer w = { .from = from,
-		.out = into,
-		.base = into->size,
-		.entries = { .limit = ENTRIES_MAX } };
+	struct writer w = {
+		.from = from, .out = into, .base = into->size, .entries = { .limit = ENTRIES_MAX }
+	};
 	int rc;
 
 	if ((size_t)(from->end - from->at) > TEXT_MAX)

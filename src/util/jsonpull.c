@@ -12,7 +12,8 @@ jsonpull_init(struct jsonpull *p, struct slice text)
 int
 jsonpull_fail(const struct jsonpull *p, const char *what, struct lancet_error *err)
 {
-	return lancet_fail(err, LANCET_INVALID, "byte %zu: %s", (size_t)(p->at - p->from) + 1, what);
+	return lancet_fail(
+		err, LANCET_INVALID, "byte %zu: %s", (size_t)(p->at - p->from) + 1, what);
 }
 
 enum jsonpull_kind
@@ -92,8 +93,8 @@ take_escaped_unit(struct jsonpull *p, struct buf *into, struct lancet_error *err
 	if (unit == UINT32_MAX)
 		return jsonpull_fail(p, "\\u without four digits", err);
 	if (unit >= 0xd800 && unit <= 0xdfff) {
-		bool pair = unit < 0xdc00 && p->end - p->at >= 6 && p->at[0] == '\\' &&
-			    p->at[1] == 'u';
+		bool pair =
+			unit < 0xdc00 && p->end - p->at >= 6 && p->at[0] == '\\' && p->at[1] == 'u';
 
 		p->at += pair ? 2 : 0;
 		low = pair ? take_unit(p) : 0;
@@ -140,8 +141,8 @@ find_special(struct jsonpull *p, struct lancet_error *err)
 }
 
 int
-jsonpull_string(struct jsonpull *p, struct buf *scratch, struct slice *ret_text,
-	struct lancet_error *err)
+jsonpull_string(
+	struct jsonpull *p, struct buf *scratch, struct slice *ret_text, struct lancet_error *err)
 {
 	const uint8_t *from;
 

@@ -33,8 +33,8 @@ enum jsonpull_kind jsonpull_peek(struct jsonpull *p);
 int jsonpull_fail(const struct jsonpull *p, const char *what, struct lancet_error *err);
 
 /* A string: a part of the text, or `scratch` (emptied first) when it has escapes. */
-int jsonpull_string(struct jsonpull *p, struct buf *scratch, struct slice *ret_text,
-	struct lancet_error *err);
+int jsonpull_string(
+	struct jsonpull *p, struct buf *scratch, struct slice *ret_text, struct lancet_error *err);
 /* The digits as they are written. */
 int jsonpull_number(struct jsonpull *p, struct slice *ret_text, struct lancet_error *err);
 /* A number, true, false or null. */
@@ -44,11 +44,11 @@ int jsonpull_literal(struct jsonpull *p, struct slice *ret_text, struct lancet_e
 void jsonpull_enter(struct jsonpull *p);
 /* To the next item of an array or member of an object, over the comma that belongs there; `first`
  * is true for the first one. *ret_more false: the closing bracket was there, and is behind us. */
-int jsonpull_next(struct jsonpull *p, char closing, bool first, bool *ret_more,
-	struct lancet_error *err);
+int jsonpull_next(
+	struct jsonpull *p, char closing, bool first, bool *ret_more, struct lancet_error *err);
 /* A member's key and its colon. */
-int jsonpull_key(struct jsonpull *p, struct buf *scratch, struct slice *ret_key,
-	struct lancet_error *err);
+int jsonpull_key(
+	struct jsonpull *p, struct buf *scratch, struct slice *ret_key, struct lancet_error *err);
 /* INVALID when there is more than blanks. */
 int jsonpull_finish(struct jsonpull *p, struct lancet_error *err);
 

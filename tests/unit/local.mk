@@ -126,3 +126,6 @@ EXTRA_DIST += tests/unit/encoded.h
 unit_tests += tests/unit/test_page_writer tests/unit/test_shred
 tests_unit_test_page_writer_SOURCES = tests/unit/test_page_writer.c tests/unit/pagerandom.c
 EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrite.h
+unit_tests += tests/unit/test_import_csv tests/unit/test_import_json \
+	tests/unit/test_import_value tests/unit/test_json_binary
+EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
