@@ -97,9 +97,13 @@ static int
 rebuild(struct dictionary_lookup *lookup, const struct array *values, struct lancet_error *err)
 {
 	size_t count = lookup->slot_count == 0 ? SLOTS_MIN : lookup->slot_count * 2;
-	uint64_t *slots = calloc(count, sizeof(*slots));
+	uint64_t *slots;
 	struct slice value;
 
+	/* A dictionary may have been taken over as a whole before anything was looked up. */
+	while (count / 2 <= values->length)
+		count *= 2;
+	slots = calloc(count, sizeof(*slots));
 	if (slots == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "dictionary");
 	free(lookup->slots);

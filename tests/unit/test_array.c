@@ -292,6 +292,31 @@ START_TEST(dictionaries_of_pages_become_one)
 }
 END_TEST
 
+/* Readers take the first page's dictionary over as it is, and look values up from the next one on.
+ */
+START_TEST(a_dictionary_taken_over_is_looked_up)
+{
+	struct array_budget budget = { .limit = ROOM };
+	struct array array = make(&coded, &budget), items = make(&text, &budget);
+	uint64_t key = 9;
+
+	for (unsigned i = 0; i < 101; i++) {
+		char word[16];
+
+		(void)snprintf(word, sizeof(word), "w%u", i);
+		append_text(&items, word);
+	}
+	ck_assert_int_eq(array_append_range(&array.children[0], &items, 0, 100, NULL), LANCET_OK);
+	ck_assert_int_eq(array_dictionary_key(&array, &items, 77, &key, NULL), LANCET_OK);
+	ck_assert_uint_eq(key, 77);
+	ck_assert_int_eq(array_dictionary_key(&array, &items, 100, &key, NULL), LANCET_OK);
+	ck_assert_uint_eq(key, 100);
+	ck_assert_uint_eq(array.children[0].length, 101);
+	array_release(&items);
+	array_release(&array);
+}
+END_TEST
+
 START_TEST(enormous_promises_meet_the_budget)
 {
 	struct array_budget budget = { .limit = ROOM };
@@ -319,4 +344,6 @@ UNIT_MAIN("array", UNIT_TEST(nulls_have_slots_and_cost_no_bitmap_before_the_firs
 	UNIT_TEST(bits_are_appended_at_any_position),
 	UNIT_LOOP(offsets_are_checked_and_rebased, offset_cases),
 	UNIT_TEST(ranges_bring_nulls_and_children), UNIT_TEST(a_value_is_repeated),
-	UNIT_TEST(dictionaries_of_pages_become_one), UNIT_TEST(enormous_promises_meet_the_budget))
+	UNIT_TEST(dictionaries_of_pages_become_one),
+	UNIT_TEST(a_dictionary_taken_over_is_looked_up),
+	UNIT_TEST(enormous_promises_meet_the_budget))
