@@ -342,6 +342,8 @@ read_header(struct csv_source *csv, struct lancet_error *err)
 	TRY(csv_read(&csv->base, &more, err));
 	if (!more && csv->base.root.child_count > 0)
 		return lancet_fail(err, LANCET_INVALID, "no header line");
+	if (!more)
+		csv->cells.size = 0;
 	rc = set_columns(csv, err);
 	return lancet_wrap(err, rc, "line %" PRIu64, csv->base.line);
 }

@@ -75,3 +75,4 @@ check-interop: tests/helpers/writefile
 check_PROGRAMS += tests/helpers/importrows
 tests_helpers_importrows_LDADD = liblancet-all.la
 check-interop: tests/helpers/importrows
+EXTRA_DIST += tests/interop/test_import.py
