@@ -1,9 +1,13 @@
 /* Constant pages: nulls alone, or a value that all slots have. Levels, when there are any, lie in
  * two buffers. Format facts: constant layout.
  */
+#include <lance/encodings21.pb-c.h>
+
 #include "encode_message.h"
 #include "page_writer.h"
 #include "util/macros.h"
+
+#define RAW_LEVELS_SMALL 256u /* bytes, less than what is around them */
 
 static bool
 is_empty_struct(const struct field *field)
@@ -23,14 +27,14 @@ constant_wants_nulls(const struct page_job *job)
 	return shred->valid == 0 && (simple || job->version >= FILE_2_2);
 }
 
-/* One buffer of levels, raw or in blocks; *ret_encoded tells which. Without levels it is empty. */
+/* One buffer of levels, raw or as a block; without levels it is empty. */
 static int
-put_levels(enum file_version version, const uint16_t *levels, uint64_t count,
+put_levels(enum file_version version, bool raw, const uint16_t *levels, uint64_t count,
 	struct level_plan *plan, struct buf *buffer, struct lancet_error *err)
 {
 	if (levels == NULL)
 		return LANCET_OK;
-	if (version >= FILE_2_2) {
+	if (!raw && version >= FILE_2_2) {
 		TRY(level_plan_make(version, levels, count, count, plan, err));
 		TRY(level_plan_block(plan, levels, count, buffer, err));
 		TRY(buf_check(buffer, "levels", err));
@@ -58,7 +62,7 @@ put_level_messages(const struct shred *shred, const struct level_plan *rep,
 
 /* The levels as the page's next two buffers, and what the message says of them. */
 static int
-put_all_levels(struct page_job *job, struct buf *message, struct lancet_error *err)
+put_all_levels(struct page_job *job, bool raw, struct buf *message, struct lancet_error *err)
 {
 	const struct shred *shred = &job->shred;
 	struct level_plan rep = { 0 }, def = { 0 };
@@ -66,9 +70,10 @@ put_all_levels(struct page_job *job, struct buf *message, struct lancet_error *e
 	int rc;
 
 	job->out.buffer_count += 2;
-	rc = put_levels(job->version, shred->rep, shred->entries, &rep, &buffers[0], err);
+	rc = put_levels(job->version, raw, shred->rep, shred->entries, &rep, &buffers[0], err);
 	if (rc == LANCET_OK)
-		rc = put_levels(job->version, shred->def, shred->entries, &def, &buffers[1], err);
+		rc = put_levels(
+			job->version, raw, shred->def, shred->entries, &def, &buffers[1], err);
 	if (rc == LANCET_OK)
 		put_level_messages(shred, &rep, &def, message);
 	level_plan_release(&rep);
@@ -76,46 +81,73 @@ put_all_levels(struct page_job *job, struct buf *message, struct lancet_error *e
 	return rc;
 }
 
+/* A layout of these levels, with the value in the message, in the page's first buffer, or none. */
 static int
-put_message(struct page_job *job, const struct buf *value, bool is_inline, bool levels,
+put_page(struct page_job *job, const struct buf *inline_value, bool levels, bool raw,
 	struct lancet_error *err)
 {
 	struct buf message = { 0 };
 	int rc = LANCET_OK;
 
 	page_put_layers(&message, 5, &job->shred.layers);
-	if (is_inline)
-		message_put_bytes(&message, 6, buf_slice(value));
+	if (inline_value != NULL)
+		message_put_bytes(&message, 6, buf_slice(inline_value));
 	if (levels)
-		rc = put_all_levels(job, &message, err);
+		rc = put_all_levels(job, raw, &message, err);
 	if (rc == LANCET_OK)
 		rc = page_put_layout(job, 2, &message, err);
 	buf_release(&message);
 	return rc;
 }
 
+/* What has no fields reads as valid from a page of nulls, so that nulls of it can't be told. */
+static int
+write_empty_structs(struct page_job *job, struct lancet_error *err)
+{
+	if (job->shred.def != NULL)
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"nulls among structs without fields are not supported");
+	job->shred.layers.kinds[0] = LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_ITEM;
+	return put_page(job, NULL, false, false, err);
+}
+
 int
 constant_write_nulls(struct page_job *job, struct lancet_error *err)
 {
-	return put_message(job, NULL, false, job->shred.layers.count > 1, err);
+	if (is_empty_struct(job->leaf))
+		return write_empty_structs(job, err);
+	return put_page(job, NULL, job->shred.layers.count > 1, false, err);
+}
+
+/* Beside a value levels are raw: nobody reads them otherwise. Chunks have shorter ones, but all the
+ * values. */
+static bool
+is_shorter(const struct page_job *job, const struct encode_values *values, uint64_t size)
+{
+	const struct shred *shred = &job->shred;
+	uint64_t levels = shred->entries * 2 * ((shred->rep != NULL) + (shred->def != NULL));
+
+	if (levels <= RAW_LEVELS_SMALL)
+		return true;
+	return encode_wants_zip(values) && levels < shred->valid * size;
 }
 
 int
 constant_write_value(struct page_job *job, bool *ret_done, struct lancet_error *err)
 {
+	bool levels = job->shred.rep != NULL || job->shred.def != NULL, is_inline = false;
 	struct encode_values values = page_values(job);
 	struct buf value = { 0 };
-	bool is_inline = false;
 	int rc;
 
 	if (job->version < FILE_2_2)
 		return LANCET_OK;
 	rc = encode_constant(&values, ret_done, &is_inline, &value, err);
-	if (rc == LANCET_OK && *ret_done && !is_inline)
+	*ret_done = rc == LANCET_OK && *ret_done && is_shorter(job, &values, value.size);
+	if (*ret_done && !is_inline)
 		buf_put_slice(&job->out.buffers[job->out.buffer_count++], buf_slice(&value));
-	if (rc == LANCET_OK && *ret_done)
-		rc = put_message(job, &value, is_inline,
-			job->shred.rep != NULL || job->shred.def != NULL, err);
+	if (*ret_done)
+		rc = put_page(job, is_inline ? &value : NULL, levels, true, err);
 	buf_release(&value);
 	return rc;
 }

@@ -12,7 +12,6 @@
 #define LEVEL_BITS  16u
 #define LEVEL_BYTES 2u
 #define RUN_MAX     255u
-#define BLOCK_MAX   UINT16_MAX /* bytes: chunks tell them in 16 bits */
 
 enum level_codec { LEVELS_FLAT, LEVELS_PACKED, LEVELS_RUNS };
 
@@ -164,16 +163,11 @@ int
 level_plan_block(const struct level_plan *plan, const uint16_t *levels, uint64_t count,
 	struct buf *into, struct lancet_error *err)
 {
-	size_t start = into->size;
-
 	if (plan->codec == LEVELS_PACKED)
 		put_packed(plan->width, levels, count, into);
 	else if (plan->codec == LEVELS_RUNS)
 		put_runs(levels, count, into);
 	else
 		buf_put(into, levels, (size_t)count * LEVEL_BYTES);
-	if (into->size - start > BLOCK_MAX)
-		return lancet_fail(
-			err, LANCET_LIMIT, "levels of %zu bytes in a chunk", into->size - start);
 	return buf_check(into, "levels of a page", err);
 }
