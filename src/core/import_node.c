@@ -26,17 +26,19 @@ set_name(struct import_node *node, struct arena *arena, struct lancet_error *err
 {
 	struct slice name = node->field->name;
 	struct buf text = { 0 };
+	int rc = LANCET_OK;
 
 	node->name = name;
 	if (text_is_utf8(name))
 		return LANCET_OK;
 	buf_put_text(&text, "base64:");
 	jsonw_put_base64(&text, name);
-	node->name = slice_of(arena_copy(arena, text.data, text.size), text.size);
-	buf_release(&text);
+	if (text.failed == LANCET_OK)
+		node->name = slice_of(arena_copy(arena, text.data, text.size), text.size);
 	if (text.failed != LANCET_OK || node->name.data == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "names of columns");
-	return LANCET_OK;
+		rc = lancet_fail(err, LANCET_NO_MEMORY, "names of columns");
+	buf_release(&text);
+	return rc;
 }
 
 static const struct {

@@ -13,6 +13,7 @@ set_name(struct row_field *field, const char *name, struct arena *arena, struct 
 {
 	struct slice text = slice_text(name != NULL ? name : "");
 	struct buf plain = { 0 }, label = { 0 };
+	bool failed;
 
 	if (text_is_utf8(text)) {
 		buf_put_slice(&plain, text);
@@ -25,9 +26,10 @@ set_name(struct row_field *field, const char *name, struct arena *arena, struct 
 	buf_put_text(&label, "\":");
 	field->name = slice_of(arena_copy(arena, plain.data, plain.size), plain.size);
 	field->label = slice_of(arena_copy(arena, label.data, label.size), label.size);
+	failed = plain.failed != LANCET_OK || label.failed != LANCET_OK || arena->full;
 	buf_release(&plain);
 	buf_release(&label);
-	if (plain.failed != LANCET_OK || label.failed != LANCET_OK || arena->full)
+	if (failed)
 		return lancet_fail(err, LANCET_NO_MEMORY, "names of columns: out of memory");
 	return LANCET_OK;
 }

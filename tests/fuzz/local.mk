@@ -22,6 +22,8 @@ fuzz_targets += tests/fuzz/fuzz_draft tests/fuzz/fuzz_precondition
 fuzz_targets += tests/fuzz/fuzz_command
 fuzz_targets += tests/fuzz/fuzz_change tests/fuzz/fuzz_txnjson
 fuzz_targets += tests/fuzz/fuzz_operation
+fuzz_targets += tests/fuzz/fuzz_import
+fuzz_targets += tests/fuzz/fuzz_predicate
 fuzz_flags = $(FUZZER_LDFLAGS)
 
 if FUZZING
@@ -128,6 +130,10 @@ tests_fuzz_fuzz_txnjson_SOURCES = tests/fuzz/fuzz_txnjson.c $(fuzz_driver)
 tests_fuzz_fuzz_txnjson_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_operation_SOURCES = tests/fuzz/fuzz_operation.c $(fuzz_driver)
 tests_fuzz_fuzz_operation_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_import_SOURCES = tests/fuzz/fuzz_import.c $(fuzz_driver)
+tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_predicate_SOURCES = tests/fuzz/fuzz_predicate.c $(fuzz_driver)
+tests_fuzz_fuzz_predicate_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
 # Replays the corpora; FUZZ_SECONDS=N with a --enable-fuzzing build also mutates for N seconds each.
 check-fuzz: $(fuzz_targets)
