@@ -25,13 +25,33 @@ publish_init(struct publish *publish, struct store *store, bool durable)
 	*publish = (struct publish){ .store = store_ref(store), .durable = durable };
 }
 
+/* Index files and row maps lie in directories of their own, "_indices/UUID", which nobody else
+ * knows before there is a version: these go with their last file, not empty ones stay by
+ * themselves. */
+static void
+drop_own_dir(const struct publish *publish, const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	char dir[64];
+
+	if ((strncmp(key, "_indices/", 9) != 0 && strncmp(key, "_fri/", 5) != 0) ||
+		strchr(key, '/') == slash || (size_t)(slash - key) >= sizeof(dir))
+		return;
+	memcpy(dir, key, (size_t)(slash - key));
+	dir[slash - key] = '\0';
+	(void)store_remove_dir(publish->store, dir, NULL);
+}
+
 /* Takes away what stands under the temporary name, as far as that is possible. */
 static void
 item_release(const struct publish *publish, struct publish_item *item)
 {
 	(void)store_writer_close(item->writer, NULL);
-	if (item->temporary != NULL)
+	if (item->temporary != NULL) {
 		(void)store_remove(publish->store, item->temporary, NULL);
+		if (item->key != NULL)
+			drop_own_dir(publish, item->key);
+	}
 	free(item->temporary);
 	free(item->key);
 }
@@ -233,8 +253,10 @@ publish_undo(struct publish *publish)
 	size_t named = publish->named;
 
 	for (size_t i = 0; i < named; i++) {
-		if (publish->items[i].mode == PUBLISH_NEW)
+		if (publish->items[i].mode == PUBLISH_NEW) {
 			(void)store_remove(publish->store, publish->items[i].key, NULL);
+			drop_own_dir(publish, publish->items[i].key);
+		}
 		item_release(publish, &publish->items[i]);
 	}
 	publish->count -= named;

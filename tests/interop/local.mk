@@ -76,3 +76,5 @@ check_PROGRAMS += tests/helpers/importrows
 tests_helpers_importrows_LDADD = liblancet-all.la
 check-interop: tests/helpers/importrows
 EXTRA_DIST += tests/interop/test_import.py
+EXTRA_DIST += tests/interop/conditions.py tests/interop/test_update.py tests/interop/test_where.py
+EXTRA_DIST += tests/interop/test_compact.py

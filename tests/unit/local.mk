@@ -31,6 +31,7 @@ unit_tests += \
 	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
+unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_run
 unit_tests += tests/unit/test_lineage_pack tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
 	tests/unit/scandata.h tests/unit/scanparts.h
@@ -129,3 +130,5 @@ EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrit
 unit_tests += tests/unit/test_import_csv tests/unit/test_import_json \
 	tests/unit/test_import_value tests/unit/test_json_binary
 EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
+unit_tests += tests/unit/test_assignments tests/unit/test_predicate tests/unit/test_wide
+EXTRA_DIST += tests/unit/conditionrows.h

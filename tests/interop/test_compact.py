@@ -1,0 +1,270 @@
+"""Compaction beside pylance's: the same plan, and on a copy the same rows in the same fragments."""
+import json
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+import lance
+import pyarrow as pa
+import pytest
+from lance.optimize import Compaction
+
+import archives
+import commits
+import generate
+from commandline import opened, refusal, result
+
+VERSIONS = ("2.0", "2.1", "2.2")
+LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
+# More of them on demand.
+SEEDS = range(int(os.environ.get("LANCEFS_COMPACT_SEEDS", "24")))
+
+
+def fresh():
+    """A path for a dataset of its own."""
+    return str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
+
+
+def copy_of(path):
+    copy = fresh()
+    shutil.copytree(path, copy)
+    return copy
+
+
+def layout(path):
+    """Rows of the fragments in their order, and how many of them are deleted."""
+    return [(f.physical_rows, f.num_deletions) for f in opened(path).get_fragments()]
+
+
+def content(path):
+    """All rows in their order, with their ids and versions where they have some."""
+    ds = opened(path)
+    lineage = LINEAGE if ds.has_stable_row_ids else []
+    names = [f.name for f in ds.schema]
+    rows = ds.scanner(columns=[*names, *lineage], scan_in_order=True).to_table().combine_chunks()
+    for at, field in enumerate(rows.schema):
+        # The same values may have another dictionary.
+        if pa.types.is_dictionary(field.type):
+            rows = rows.set_column(at, field.name, rows[at].cast(field.type.value_type))
+    return rows
+
+
+# ---- plans ----------------------------------------------------------------------------------
+
+CONFIG = (("target_rows_per_fragment", ("25", "100", "7")),
+          ("materialize_deletions", ("false", "True")),
+          ("materialize_deletions_threshold", ("0.5", "0.0", "0.3333333", "-1")),
+          ("max_source_rows", ("50", "200")), ("max_source_fragments", ("2", "5")),
+          ("max_source_bytes", ("1500", "5000")), ("max_overlays_per_fragment", ("none", "0")))
+
+
+def numbers(first, count):
+    return pa.table({"a": pa.array(range(first, first + count), pa.int64()),
+                     "b": pa.array([x % 7 for x in range(first, first + count)], pa.int64())})
+
+
+def disturb(path, rng, rows, stable):
+    """One of the things that happen to a dataset between two appends, or none."""
+    ds = opened(path)
+    what = rng.random()
+    if what < 0.25:
+        ds.delete(f"a % {rng.randint(2, 9)} = 0 and a >= {rng.randint(0, rows)}")
+    elif what < 0.40:
+        ds.update({"b": "b + 1000"}, where=f"a % {rng.randint(3, 9)} = 1")
+    elif what < 0.50 and ds.count_rows() > 0:
+        ds.optimize.compact_files(target_rows_per_fragment=rng.choice((10, 40)),
+                                  defer_index_remap=not stable and rng.random() < 0.5)
+
+
+def busy(rng):
+    """A dataset of small fragments with deletions, updates, indices and spilled row ids."""
+    path, rows = fresh(), 0
+    stable = rng.random() < 0.4
+    indexed = rng.choice((None, 0, rng.randint(0, 6)))
+    options = {"enable_stable_row_ids": stable, "data_storage_version": rng.choice(VERSIONS)}
+    for at in range(rng.randint(1, 14)):
+        count = rng.choice((1, 3, 10, 24, 25, 26, 50, 100, rng.randint(1, 120)))
+        lance.write_dataset(numbers(rows, count), path, mode="append" if at else "create",
+                            **options)
+        rows += count
+        if at == 0 and stable and rng.random() < 0.5:
+            opened(path).update_config({"lance.row_lineage.spill": "true",
+                                        "lance.row_lineage.inline_max_bytes":
+                                            rng.choice(("0", "9", "12"))})
+        if at == indexed:
+            opened(path).create_scalar_index("a", rng.choice(("BTREE", "BITMAP")))
+        elif indexed is not None and at > indexed and rng.random() < 0.3:
+            opened(path).optimize.optimize_indices(num_indices_to_merge=rng.choice((0, 1)))
+        disturb(path, rng, rows, stable)
+    if rng.random() < 0.2:
+        opened(path).add_columns({"c": "a * 2"})
+        opened(path).drop_columns(["a", "b"] if rng.random() < 0.5 else ["b"])
+    config = {f"lance.compaction.{key}": rng.choice(values)
+              for key, values in CONFIG if rng.random() < 0.12}
+    if config:
+        opened(path).update_config(config)
+    return path
+
+
+def random_options(rng, path):
+    """For pylance, and as words."""
+    theirs, words = {}, []
+
+    def add(chance, key, word, value):
+        if rng.random() < chance:
+            theirs[key] = value
+            words.append(f"{word}={str(value).lower()}")
+    add(0.7, "target_rows_per_fragment", "target_rows", rng.choice((1, 10, 24, 25, 60, 100, 1000)))
+    add(0.2, "materialize_deletions", "materialize_deletions", rng.random() < 0.5)
+    add(0.3, "materialize_deletions_threshold", "materialize_deletions_threshold",
+        rng.choice((0, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)))
+    add(0.15, "max_source_rows", "max_source_rows", rng.choice((1, 30, 100, 300)))
+    add(0.15, "max_source_bytes", "max_source_bytes", rng.choice((800, 3000, 10000)))
+    ids = [f.fragment_id for f in opened(path).get_fragments()]
+    left_out = [number for number in ids if rng.random() < 0.2]
+    if rng.random() < 0.2 and left_out != ids:
+        theirs["excluded_fragment_ids"] = left_out
+        words.append("fragments=" + ",".join(str(n) for n in ids if n not in left_out))
+    return theirs, words
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_plan_is_that_of_pylance(seed):
+    rng = random.Random(seed)
+    path = busy(rng)
+    theirs, words = random_options(rng, path)
+    before = commits.files(path)
+    plan = Compaction.plan(opened(path), theirs)
+    ours = result(path, "compact", *words, "dry_run=true")
+    assert [[s["fragment"] for s in task["sources"]] for task in ours["plan"]] == \
+        [[f.id for f in task.fragments] for task in plan.tasks], (theirs, words)
+    assert ours["dry_run"] is True and "version" not in ours
+    assert commits.files(path) == before
+
+
+# ---- what is made ---------------------------------------------------------------------------
+
+def random_dataset(rng, version, seed):
+    """Columns of random types in several fragments, some rows deleted."""
+    table = generate.table(version, seed)
+    table = table.add_column(0, "key", pa.array(range(table.num_rows), pa.int64()))
+    path, at = fresh(), 0
+    stable = rng.random() < 0.5
+    while at < table.num_rows:
+        count = rng.choice((1, 7, 100, 1000, table.num_rows))
+        lance.write_dataset(table.slice(at, count), path, mode="append" if at else "create",
+                            enable_stable_row_ids=stable, data_storage_version=version)
+        at += count
+    if stable and rng.random() < 0.5:
+        opened(path).update_config({"lance.row_lineage.spill": "true",
+                                    "lance.row_lineage.inline_max_bytes":
+                                        rng.choice(("0", "100"))})
+    for _ in range(rng.randrange(3)):
+        opened(path).delete(f"key % {rng.randint(2, 11)} = {rng.randint(0, 1)}")
+    if rng.random() < 0.5 and opened(path).count_rows() > 0:
+        opened(path).update({"key": "key + 100000"}, where=f"key % {rng.randint(3, 30)} = 2")
+    return path
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_ids_and_versions_are_as_pylance_compacts_them(version, seed):
+    rng = random.Random(seed * 10 + int(version[-1]))
+    path = random_dataset(rng, version, seed)
+    theirs = copy_of(path)
+    target = rng.choice((50, 1000, 1048576))
+    before = opened(path).version
+    metrics = opened(theirs).optimize.compact_files(target_rows_per_fragment=target)
+    ours = result(path, "compact", f"target_rows={target}")
+    assert (ours["fragments_removed"], ours["fragments_added"]) == \
+        (metrics.fragments_removed, metrics.fragments_added)
+    assert opened(path).version == opened(theirs).version
+    assert ours.get("version", str(before)) == str(opened(path).version)
+    assert layout(path) == layout(theirs)
+    assert content(path) == content(theirs)
+    opened(path).validate()
+
+
+def spread(version="2.2", **options):
+    """Three fragments of 100 rows; of those in the middle 80 are deleted."""
+    path = fresh()
+    for at in range(3):
+        lance.write_dataset(numbers(at * 100, 100), path, mode="append" if at else "create",
+                            data_storage_version=version, **options)
+    opened(path).delete("a >= 110 and a < 190")
+    return path
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_has_nothing_to_do_makes_no_version(version):
+    path = spread(version)
+    result(path, "compact")
+    before = commits.files(path)
+    again = result(path, "compact")
+    assert again["tasks"] == 0 and "version" not in again and "operation" not in again
+    assert commits.files(path) == before
+
+
+def test_ids_are_reserved_in_a_version_of_their_own():
+    path = spread()
+    made = result(path, "compact", "target_rows=10")
+    assert made["version"] == "6" and made["read_version"] == "4"
+    reserved = json.loads(json.dumps(made["plan"][0]["destinations"]))
+    assert [d["fragment"] for d in reserved] == [3, 4] and [d["rows"] for d in reserved] == [10] * 2
+    assert [f.fragment_id for f in opened(path).get_fragments()] == [0, 2, 3, 4]
+    assert [f.fragment_id for f in opened(path, 5).get_fragments()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("words", (["fragments=7"], ["index_remap=sometimes"], ["target_rows=0"],
+                                   ["binary_copy=maybe"], ["max_source_rows=0"],
+                                   ["materialize_deletions_threshold=2"], ["binary_copy=force"]))
+def test_what_cannot_be_is_refused_and_leaves_nothing(words):
+    path = spread()
+    before = commits.files(path)
+    said = refusal(path, "compact", *words)
+    assert words[0].split("=")[0] in said["error"] or "fragment" in said["error"]
+    assert commits.files(path) == before
+
+
+@pytest.mark.parametrize("version", ("legacy", "2.3"))
+def test_versions_that_are_not_written_are_refused_by_name(version):
+    path = spread(version)
+    before = commits.files(path)
+    said = refusal(path, "compact")
+    assert said["code"] == "unsupported" and ("0.1" if version == "legacy" else version) in \
+        said["error"]
+    assert commits.files(path) == before
+
+
+def test_deferred_remap_is_refused_with_stable_row_ids():
+    path = spread(enable_stable_row_ids=True)
+    before = commits.files(path)
+    assert refusal(path, "compact", "index_remap=defer")["code"] == "unsupported"
+    assert commits.files(path) == before
+
+
+def test_a_broken_config_is_refused_by_its_key():
+    path = spread()
+    opened(path).update_config({"lance.compaction.target_rows_per_fragment": "many"})
+    assert "lance.compaction.target_rows_per_fragment" in refusal(path, "compact")["error"]
+    opened(path).update_config({"lance.compaction.target_rows_per_fragment": "120"})
+    assert result(path, "compact", "dry_run=true")["fragments_removed"] == 3
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_source_that_is_damaged_leaves_nothing(version):
+    """A page of the last fragment is no page: what came before was written by then."""
+    path = fresh()
+    table = pa.table({f"c{i}": pa.array([f"{i}-{k}" * 9 for k in range(500)]) for i in range(5)})
+    for at in range(3):
+        lance.write_dataset(table, path, mode="append" if at else "create",
+                            data_storage_version=version)
+    name = opened(path).get_fragments()[2].data_files()[0].path
+    with open(f"{path}/data/{name}", "r+b") as file:
+        file.write(b"\xff" * (os.path.getsize(file.name) // 2))
+    before = commits.files(path)
+    said = refusal(path, "compact", "binary_copy=never")
+    assert "fragment 2" in said["error"]
+    assert commits.files(path) == before
