@@ -23,19 +23,27 @@ fail_zstd(size_t code, struct lancet_error *err)
 }
 
 static int
+make_zstd(struct compressor *compressor, struct lancet_error *err)
+{
+	size_t rc;
+
+	compressor->zstd = ZSTD_createCCtx();
+	if (compressor->zstd == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "zstd");
+	rc = ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel, compressor->level);
+	if (!ZSTD_isError(rc))
+		rc = ZSTD_CCtx_setParameter(
+			compressor->zstd, ZSTD_c_minMatch, compressor->match_min);
+	return ZSTD_isError(rc) ? fail_zstd(rc, err) : LANCET_OK;
+}
+
+static int
 start_zstd(struct compressor *compressor, uint64_t size, struct lancet_error *err)
 {
 	size_t rc;
 
-	if (compressor->zstd == NULL) {
-		compressor->zstd = ZSTD_createCCtx();
-		if (compressor->zstd == NULL)
-			return lancet_fail(err, LANCET_NO_MEMORY, "zstd");
-		rc = ZSTD_CCtx_setParameter(
-			compressor->zstd, ZSTD_c_compressionLevel, compressor->level);
-		if (ZSTD_isError(rc))
-			return fail_zstd(rc, err);
-	}
+	if (compressor->zstd == NULL)
+		TRY(make_zstd(compressor, err));
 	ZSTD_CCtx_reset(compressor->zstd, ZSTD_reset_session_only);
 	rc = ZSTD_CCtx_setPledgedSrcSize(compressor->zstd, size);
 	return ZSTD_isError(rc) ? fail_zstd(rc, err) : LANCET_OK;

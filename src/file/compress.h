@@ -6,8 +6,9 @@
 
 struct compressor {
 	enum decompress_scheme scheme;
-	int level;  /* of zstd; 0: the library's default */
-	void *zstd; /* ZSTD_CCtx, made when first needed */
+	int level;     /* of zstd; 0: the library's default */
+	int match_min; /* of zstd: bytes of a match; 0: what the level says */
+	void *zstd;    /* ZSTD_CCtx, made when first needed */
 };
 
 void compressor_release(struct compressor *compressor);

@@ -6,17 +6,37 @@
 #include "fastlanes.h"
 #include "util/macros.h"
 
-static int
-bitpack_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+/* Of all chunks, of which only widths are needed. */
+static uint64_t
+size_of(const struct encode_column *column)
 {
-	(void)ret_own;
+	uint64_t count = column->values.count, size = 0;
+
+	for (uint64_t first = 0; first < count; first += FASTLANES_UNIT) {
+		uint64_t left = count - first;
+		unsigned width = fastlanes_width((unsigned)column->bits,
+			column->data + first * column->width,
+			(size_t)(left < FASTLANES_UNIT ? left : FASTLANES_UNIT));
+		size_t bytes = column->width + fastlanes_size(width);
+
+		size += mini_chunk_size(column->values.version, &bytes, 1);
+	}
+	return size;
+}
+
+static int
+bitpack_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
+{
+	struct mini_plan *plan = &attempt->plan;
+
 	if (!column->is_number)
 		return LANCET_OK;
 	message_bitpack_inline(&plan->message, column->bits);
 	plan->buffer_count = 1;
 	plan->chunk_log2 = 10; /* FASTLANES_UNIT */
-	*ret_fits = true;
+	plan->size = size_of(column) + plan->message.size;
+	attempt->fits = true;
 	return buf_check(&plan->message, "encoding of a page", err);
 }
 

@@ -11,9 +11,10 @@
 
 #include "util/macros.h"
 
-#define SLOTS_MIN  100u
+#define SLOTS_MIN 100u
+/* Few bytes, as reading a single row needs all items. */
 #define ITEMS_MAX  100000u
-#define BYTES_MAX  ((uint64_t)8 << 20) /* of all items */
+#define BYTES_MAX  ((uint64_t)1 << 20) /* of all items */
 #define WIDTH_MIN  4u                  /* bytes of a value that can be worth an index */
 #define INDEX_BITS 32u
 
@@ -34,13 +35,14 @@ dictionary_release(void *own)
 }
 
 static int
-start(uint32_t bits, struct dictionary **ret_dictionary, void **ret_own, struct lancet_error *err)
+start(uint32_t bits, struct dictionary **ret_dictionary, struct mini_attempt *attempt,
+	struct lancet_error *err)
 {
 	struct dictionary *dictionary = calloc(1, sizeof(*dictionary));
 
 	if (dictionary == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "dictionary");
-	*ret_own = *ret_dictionary = dictionary;
+	attempt->own = *ret_dictionary = dictionary;
 	dictionary->budget.limit = SIZE_MAX;
 	return array_init(&dictionary->indices, field_unsigned(bits), &dictionary->budget, err);
 }
@@ -80,7 +82,10 @@ static int
 number_keys(const struct encode_column *column, const struct array *items, uint32_t *numbers,
 	struct buf *firsts, struct array *indices, struct lancet_error *err)
 {
-	for (uint64_t i = 0; i < column->values.count; i++) {
+	uint8_t *place;
+
+	TRY(array_extend_fixed(indices, (uint32_t)column->bits, column->values.count, &place, err));
+	for (uint64_t i = 0; i < column->values.count; i++, place += column->width) {
 		uint64_t key = load_key(column, i);
 		uint64_t number = 0;
 
@@ -97,15 +102,14 @@ number_keys(const struct encode_column *column, const struct array *items, uint3
 			}
 			number = numbers[key] - 1;
 		}
-		TRY(array_append_fixed(
-			indices, (uint32_t)column->bits, (const uint8_t *)&number, 1, err));
+		memcpy(place, &number, column->width);
 	}
 	return buf_check(firsts, "dictionary", err);
 }
 
 static int
-open_keys(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	struct lancet_error *err)
+open_keys(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	const struct array *items = &column->values.array->children[0];
 	struct dictionary *dictionary = NULL;
@@ -113,14 +117,14 @@ open_keys(const struct encode_column *column, struct mini_plan *plan, void **ret
 	uint32_t *numbers;
 	int rc;
 
-	TRY(start((uint32_t)column->bits, &dictionary, ret_own, err));
+	TRY(start((uint32_t)column->bits, &dictionary, attempt, err));
 	numbers = calloc((size_t)items->length + 1, sizeof(*numbers));
 	if (numbers == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "dictionary");
 	rc = number_keys(column, items, numbers, &firsts, &dictionary->indices, err);
 	free(numbers);
 	if (rc == LANCET_OK)
-		rc = finish(column, dictionary, items, &firsts, plan, err);
+		rc = finish(column, dictionary, items, &firsts, &attempt->plan, err);
 	buf_release(&firsts);
 	return rc;
 }
@@ -158,19 +162,19 @@ shift_firsts(struct buf *firsts, uint64_t first)
 }
 
 static int
-open_values(const struct encode_column *column, struct value_set *set, struct mini_plan *plan,
-	void **ret_own, bool *ret_fits, struct lancet_error *err)
+open_values(const struct encode_column *column, struct value_set *set, struct mini_attempt *attempt,
+	struct lancet_error *err)
 {
 	struct dictionary *dictionary = NULL;
 	bool few = false;
 
-	TRY(start(INDEX_BITS, &dictionary, ret_own, err));
+	TRY(start(INDEX_BITS, &dictionary, attempt, err));
 	TRY(number_values(column, set, &dictionary->indices, &few, err));
 	if (!few)
 		return LANCET_OK;
 	shift_firsts(&set->firsts, column->values.first);
-	*ret_fits = true;
-	return finish(column, dictionary, column->values.array, &set->firsts, plan, err);
+	attempt->fits = true;
+	return finish(column, dictionary, column->values.array, &set->firsts, &attempt->plan, err);
 }
 
 static bool
@@ -186,23 +190,42 @@ can_have_one(const struct encode_column *column)
 }
 
 static int
-dictionary_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+open_column(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	uint64_t limit = column->values.count / 2;
 	struct value_set set;
+	bool promises;
 	int rc;
 
-	if (column->values.array->field->kind == FIELD_DICTIONARY) {
-		*ret_fits = true;
-		return open_keys(column, plan, ret_own, err);
-	}
 	if (!can_have_one(column))
 		return LANCET_OK;
-	TRY(value_set_init(&set, column, (uint32_t)(limit < ITEMS_MAX ? limit : ITEMS_MAX), err));
-	rc = open_values(column, &set, plan, ret_own, ret_fits, err);
+	limit = limit < ITEMS_MAX ? limit : ITEMS_MAX;
+	TRY(value_set_promises(column, limit, attempt->worth, &promises, err));
+	if (!promises)
+		return LANCET_OK;
+	TRY(value_set_init(&set, column, (uint32_t)limit, err));
+	rc = open_values(column, &set, attempt, err);
 	value_set_release(&set);
 	return rc;
+}
+
+static int
+texts_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
+{
+	if (column->values.array->field->kind == FIELD_DICTIONARY) {
+		attempt->fits = true;
+		return open_keys(column, attempt, err);
+	}
+	return column->bits == 0 ? open_column(column, attempt, err) : LANCET_OK;
+}
+
+static int
+numbers_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
+{
+	return column->bits != 0 ? open_column(column, attempt, err) : LANCET_OK;
 }
 
 static int
@@ -215,10 +238,20 @@ dictionary_chunk(const struct encode_column *column, void *own, uint64_t first, 
 	return mini_plan_chunk(&dictionary->nested, first, count, into, err);
 }
 
-const struct mini_encoder mini_dictionary = {
+/* Of text it is tried early, as it spares most other attempts; of numbers last, as those are fast.
+ */
+const struct mini_encoder mini_dictionary_texts = {
 	.name = "dictionary",
 	.weight = 103,
-	.open = dictionary_open,
+	.open = texts_open,
+	.release = dictionary_release,
+	.chunk = dictionary_chunk,
+};
+
+const struct mini_encoder mini_dictionary_numbers = {
+	.name = "dictionary",
+	.weight = 103,
+	.open = numbers_open,
 	.release = dictionary_release,
 	.chunk = dictionary_chunk,
 };

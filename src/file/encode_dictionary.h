@@ -23,6 +23,13 @@ void value_set_release(struct value_set *set);
 int value_set_add(
 	struct value_set *set, uint64_t index, uint32_t *ret_number, struct lancet_error *err);
 
+/* False when the value was not added. */
+bool value_set_find(const struct value_set *set, uint64_t index, uint32_t *ret_number);
+/* Looks at some slots: false when there are surely more than `limit` different values, or when
+ * indices can't come below `worth` bytes. */
+int value_set_promises(const struct encode_column *column, uint64_t limit, uint64_t worth,
+	bool *ret_promises, struct lancet_error *err);
+
 /* Items of an array, FIXED or VARIABLE, as the block of a dictionary and its message. UNSUPPORTED
  * by name: other types. */
 int dictionary_items_put(enum file_version version, const struct array *items,

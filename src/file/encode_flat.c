@@ -8,13 +8,30 @@
 
 #define CHUNK_GOAL 8192u /* bytes */
 
+/* Of all chunks: nothing need be encoded for it. */
+static uint64_t
+size_of(const struct encode_column *column, const struct mini_plan *plan)
+{
+	uint64_t chunk = UINT64_C(1) << plan->chunk_log2;
+	size_t sizes[ENCODE_BUFFERS_MAX] = { 0 };
+	unsigned count = 0;
+
+	for (size_t i = 0; i < column->item_count; i++)
+		if (column->items[i].has_nulls)
+			sizes[count++] = (size_t)bits_size(chunk * column->items[i].per_value);
+	sizes[count++] = (size_t)bits_size(chunk * column->bits * column->leaves);
+	return (uint64_t)((double)mini_chunk_size(column->values.version, sizes, count) /
+			  (double)chunk * (double)column->values.count) +
+	       plan->message.size;
+}
+
 static int
-flat_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+flat_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	uint64_t bits = column->bits * column->leaves;
+	struct mini_plan *plan = &attempt->plan;
 
-	(void)ret_own;
 	if (column->bits == 0)
 		return LANCET_OK;
 	encode_column_message(column, &plan->message);
@@ -22,7 +39,9 @@ flat_open(const struct encode_column *column, struct mini_plan *plan, void **ret
 	for (size_t i = 0; i < column->item_count; i++)
 		plan->buffer_count += column->items[i].has_nulls;
 	plan->chunk_log2 = bits < 8 ? MINI_VALUES_LOG2 : mini_chunk_log2(bits / 8, CHUNK_GOAL);
-	*ret_fits = true;
+	if (bits / 8 < CHUNK_GOAL)
+		plan->size = size_of(column, plan);
+	attempt->fits = true;
 	return buf_check(&plan->message, "encoding of a page", err);
 }
 

@@ -8,7 +8,8 @@
 #include "encode_wish.h"
 #include "util/macros.h"
 
-#define BYTES_MIN    (4 * (uint64_t)FSST_TABLE_BYTES) /* of all values: less can't pay for a table */
+/* Of all values: less can't pay for a table. */
+#define BYTES_MIN    (4 * (uint64_t)FSST_TABLE_BYTES)
 #define SAMPLE_PARTS 64u
 #define SAMPLE_BYTES ((size_t)512) /* of each part */
 
@@ -105,22 +106,24 @@ fsst_symbols_message(
 }
 
 static int
-fsst_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+fsst_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	struct fsst_estimate estimate;
 	struct fsst_symbols *symbols;
 
+	if (column->bits != 0 || variable_bytes(column) / FSST_SYMBOL_SIZE > attempt->worth)
+		return LANCET_OK;
 	TRY(fsst_symbols_learn(column, &symbols, err));
-	*ret_own = symbols;
+	attempt->own = symbols;
 	if (symbols == NULL)
 		return LANCET_OK;
 	TRY(fsst_symbols_estimate(column, symbols, &estimate, err));
-	fsst_symbols_message(column, symbols, &plan->message);
-	plan->buffer_count = 1;
-	plan->chunk_log2 = variable_chunk_log2(column, estimate.after);
-	*ret_fits = true;
-	return buf_check(&plan->message, "encoding of a page", err);
+	fsst_symbols_message(column, symbols, &attempt->plan.message);
+	attempt->plan.buffer_count = 1;
+	attempt->plan.chunk_log2 = variable_chunk_log2(column, estimate.after);
+	attempt->fits = true;
+	return buf_check(&attempt->plan.message, "encoding of a page", err);
 }
 
 /* The offsets are put when it is known where values end. */
@@ -147,7 +150,6 @@ fsst_chunk(const struct encode_column *column, void *own, uint64_t first, uint64
 const struct mini_encoder mini_fsst = {
 	.name = "fsst",
 	.weight = 104,
-	.slow = true,
 	.open = fsst_open,
 	.release = free,
 	.chunk = fsst_chunk,

@@ -38,20 +38,9 @@ is_single(const struct encode_column *column)
 	return column->values.count > 0;
 }
 
-static uint64_t
-slot_size(const struct encode_column *column)
-{
-	uint64_t bytes;
-
-	if (column->bits != 0)
-		return column->bits * column->leaves / 8;
-	bytes = variable_bytes(column);
-	return bytes / column->values.count + (column->values.array->field->large ? 8 : 4);
-}
-
 static int
 general_open(const struct encode_column *column, enum decompress_scheme scheme,
-	struct mini_plan *plan, void **ret_own, bool *ret_fits, struct lancet_error *err)
+	struct mini_attempt *attempt, struct lancet_error *err)
 {
 	struct buf inner = { 0 };
 	struct general *general;
@@ -63,42 +52,43 @@ general_open(const struct encode_column *column, enum decompress_scheme scheme,
 	general = calloc(1, sizeof(*general));
 	if (general == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "encoding of a page");
-	*ret_own = general;
+	attempt->own = general;
 	level = encode_wish_level(column->values.leaf);
 	general->compressor =
 		(struct compressor){ .scheme = scheme, .level = level == 0 ? LEVEL : level };
 	encode_column_message(column, &inner);
-	message_general(&plan->message, scheme, buf_slice(&inner));
+	message_general(&attempt->plan.message, scheme, buf_slice(&inner));
 	if (inner.failed != LANCET_OK)
-		plan->message.failed = inner.failed;
+		attempt->plan.message.failed = inner.failed;
 	buf_release(&inner);
-	plan->buffer_count = 1;
-	size = slot_size(column);
-	plan->chunk_log2 = mini_chunk_log2(size == 0 ? 1 : size, CHUNK_GOAL);
-	*ret_fits = true;
-	return buf_check(&plan->message, "encoding of a page", err);
+	attempt->plan.buffer_count = 1;
+	size = mini_slot_size(column);
+	if (column->bits == 0)
+		size += column->values.array->field->large ? 8 : 4;
+	attempt->plan.chunk_log2 = mini_chunk_log2(size, CHUNK_GOAL);
+	attempt->fits = true;
+	return buf_check(&attempt->plan.message, "encoding of a page", err);
 }
 
 static int
-zstd_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+zstd_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	enum wish_compression wish = encode_wish_compression(column->values.leaf);
 
 	if (wish == WISH_NONE || wish == WISH_LZ4)
 		return LANCET_OK;
-	return general_open(column, DECOMPRESS_ZSTD, plan, ret_own, ret_fits, err);
+	return general_open(column, DECOMPRESS_ZSTD, attempt, err);
 }
 
 static int
-lz4_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own, bool *ret_fits,
-	struct lancet_error *err)
+lz4_open(const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	enum wish_compression wish = encode_wish_compression(column->values.leaf);
 
 	if (wish == WISH_NONE || wish == WISH_ZSTD)
 		return LANCET_OK;
-	return general_open(column, DECOMPRESS_LZ4, plan, ret_own, ret_fits, err);
+	return general_open(column, DECOMPRESS_LZ4, attempt, err);
 }
 
 /* The raw chunk may be larger than a chunk can be: only what comes out counts. */
@@ -120,9 +110,8 @@ general_chunk(const struct encode_column *column, void *own, uint64_t first, uin
 
 const struct mini_encoder mini_zstd = {
 	.name = "general zstd",
-	.weight = 108,
+	.weight = 112,
 	.is_general = true,
-	.slow = true,
 	.open = zstd_open,
 	.release = general_release,
 	.chunk = general_chunk,
@@ -132,7 +121,6 @@ const struct mini_encoder mini_lz4 = {
 	.name = "general lz4",
 	.weight = 105,
 	.is_general = true,
-	.slow = true,
 	.open = lz4_open,
 	.release = general_release,
 	.chunk = general_chunk,

@@ -14,26 +14,46 @@
 #define MINI_VALUES_LOG2         12u
 #define MINI_VALUES_LINEAGE_LOG2 15u
 
+/* One encoding tried on the values of a page. */
+struct mini_attempt {
+	struct mini_plan plan; /* message, buffer_count and chunk_log2; size when it is known */
+	void *own;             /* what the encoder keeps for itself, also on failure */
+	bool fits;             /* false while it has no use for the values */
+	uint64_t worth;        /* given: a size that is no better than what was found already */
+};
+
 struct mini_encoder {
 	const char *name;
 	/* What a byte counts for in comparisons, in hundredths: more than 100 when reading is slow,
 	 * so that a little gain is none. */
 	unsigned weight;
 	bool is_general; /* general compression, which fields can wish for */
-	/* Encoding is slow: chunks of a sample are measured, not all. */
-	bool slow;
-	/* Fills message, buffer_count and chunk_log2 of the plan, its size when that is known
-	 * without measuring, and what the encoder keeps for itself (*ret_own, also on failure).
-	 * *ret_fits stays false when it has no use for the values. */
-	int (*open)(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-		bool *ret_fits, struct lancet_error *err);
+	int (*open)(const struct encode_column *column, struct mini_attempt *attempt,
+		struct lancet_error *err);
 	void (*release)(void *own); /* NULL: nothing is kept */
 	int (*chunk)(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
 		struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err);
 };
 
-extern const struct mini_encoder mini_flat, mini_variable, mini_bitpack, mini_rle, mini_dictionary,
-	mini_fsst, mini_lz4, mini_zstd, mini_split_symbols, mini_split_matches;
+/* What all share that were tried: the values, and at last the one that was chosen. */
+struct mini_state {
+	struct encode_column column;
+	bool is_plain; /* gets no dictionary */
+	const struct mini_encoder *encoder;
+	void *own;
+};
+
+/* Encodes chunks of a sample for the plan's size, the message included; plan.state is set. A bad
+ * plan is given up early, and then looks bad enough. LIMIT: not even two values fit a chunk. */
+int mini_measure(struct mini_attempt *attempt, struct lancet_error *err);
+/* Bytes of a chunk of such buffers, as the layout has it without levels, and of its word. */
+uint64_t mini_chunk_size(enum file_version version, const size_t *sizes, unsigned count);
+/* Bytes of a slot, on average and without offsets. */
+uint64_t mini_slot_size(const struct encode_column *column);
+
+extern const struct mini_encoder mini_flat, mini_variable, mini_bitpack, mini_rle,
+	mini_dictionary_texts, mini_dictionary_numbers, mini_fsst, mini_lz4, mini_zstd,
+	mini_split_symbols, mini_split_matches;
 
 /* The largest power of two of values of `size` bytes, at least 2, that make about `goal` bytes. */
 unsigned mini_chunk_log2(uint64_t size, uint64_t goal);

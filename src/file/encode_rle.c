@@ -42,13 +42,14 @@ changes_of(const struct encode_column *column)
 	}
 }
 
+/* Runs end at chunks and after 255 values: their number is an estimate. */
 static int
-rle_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own, bool *ret_fits,
-	struct lancet_error *err)
+rle_open(const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	uint64_t count = column->values.count, runs, bytes;
+	struct mini_plan *plan = &attempt->plan;
+	const size_t none[2] = { 0 };
 
-	(void)ret_own;
 	if (!column->is_number || count == 0)
 		return LANCET_OK;
 	runs = changes_of(column) + count / RUN_MAX + 1;
@@ -60,7 +61,10 @@ rle_open(const struct encode_column *column, struct mini_plan *plan, void **ret_
 	bytes = runs * (column->width + 1);
 	while (plan->chunk_log2 > 1 && (bytes << plan->chunk_log2) / count > CHUNK_GOAL)
 		plan->chunk_log2--;
-	*ret_fits = true;
+	plan->size = bytes + plan->message.size +
+		     ((count >> plan->chunk_log2) + 1) *
+			     mini_chunk_size(column->values.version, none, 2);
+	attempt->fits = true;
 	return buf_check(&plan->message, "encoding of a page", err);
 }
 

@@ -17,7 +17,8 @@
 #include "util/macros.h"
 
 #define LEVEL_SYMBOLS 1 /* of zstd: hardly any matches */
-#define LEVEL_MATCHES 4
+#define LEVEL_MATCHES 3
+#define MATCH_MIN     6 /* bytes: shorter ones cost more time than they save bytes */
 #define PLANES_MAX    8u
 #define PLANE_GAP     192u                /* bytes */
 #define CHUNK_21_GOAL ((size_t)30 * 1024) /* leaves room for levels, and for worse chunks */
@@ -87,7 +88,7 @@ choose_chunk(const struct encode_column *column, struct split *split, struct min
 
 static int
 open_level(const struct encode_column *column, int level, enum decompress_scheme scheme,
-	struct mini_plan *plan, void **ret_own, bool *ret_fits, struct lancet_error *err)
+	struct mini_attempt *attempt, struct lancet_error *err)
 {
 	struct split *split;
 	struct buf inner = { 0 };
@@ -97,33 +98,35 @@ open_level(const struct encode_column *column, int level, enum decompress_scheme
 	split = calloc(1, sizeof(*split));
 	if (split == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "encoding of a page");
-	*ret_own = split;
-	split->compressor = (struct compressor){ .scheme = scheme, .level = level };
+	attempt->own = split;
+	split->compressor = (struct compressor){ .scheme = scheme,
+		.level = level,
+		.match_min = level == LEVEL_MATCHES ? MATCH_MIN : 0 };
 	message_byte_split(&inner, column->bits);
-	message_general(&plan->message, scheme, buf_slice(&inner));
+	message_general(&attempt->plan.message, scheme, buf_slice(&inner));
 	if (inner.failed != LANCET_OK)
-		plan->message.failed = inner.failed;
+		attempt->plan.message.failed = inner.failed;
 	buf_release(&inner);
-	plan->buffer_count = 1;
-	*ret_fits = true;
-	TRY(buf_check(&plan->message, "encoding of a page", err));
-	return choose_chunk(column, split, plan, err);
+	attempt->plan.buffer_count = 1;
+	attempt->fits = true;
+	TRY(buf_check(&attempt->plan.message, "encoding of a page", err));
+	return choose_chunk(column, split, &attempt->plan, err);
 }
 
 static int
-symbols_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+symbols_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	enum wish_compression wish = encode_wish_compression(column->values.leaf);
 
 	if (wish == WISH_NONE || wish == WISH_LZ4)
 		return LANCET_OK;
-	return open_level(column, LEVEL_SYMBOLS, DECOMPRESS_ZSTD, plan, ret_own, ret_fits, err);
+	return open_level(column, LEVEL_SYMBOLS, DECOMPRESS_ZSTD, attempt, err);
 }
 
 static int
-matches_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+matches_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
 	enum wish_compression wish = encode_wish_compression(column->values.leaf);
 	int level = encode_wish_level(column->values.leaf);
@@ -131,14 +134,13 @@ matches_open(const struct encode_column *column, struct mini_plan *plan, void **
 	if (wish == WISH_NONE)
 		return LANCET_OK;
 	return open_level(column, level == 0 ? LEVEL_MATCHES : level,
-		wish == WISH_LZ4 ? DECOMPRESS_LZ4 : DECOMPRESS_ZSTD, plan, ret_own, ret_fits, err);
+		wish == WISH_LZ4 ? DECOMPRESS_LZ4 : DECOMPRESS_ZSTD, attempt, err);
 }
 
 const struct mini_encoder mini_split_symbols = {
 	.name = "byte_stream_split of symbols",
 	.weight = 106,
 	.is_general = true,
-	.slow = true,
 	.open = symbols_open,
 	.release = split_release,
 	.chunk = split_chunk,
@@ -148,7 +150,6 @@ const struct mini_encoder mini_split_matches = {
 	.name = "byte_stream_split of matches",
 	.weight = 106,
 	.is_general = true,
-	.slow = true,
 	.open = matches_open,
 	.release = split_release,
 	.chunk = split_chunk,

@@ -61,21 +61,41 @@ value_set_release(struct value_set *set)
 	*set = (struct value_set){ 0 };
 }
 
+/* Where the value is or would be: the place in the table. */
+static uint32_t
+look_up(const struct value_set *set, struct slice value)
+{
+	const uint32_t *firsts = (const uint32_t *)(const void *)set->firsts.data;
+	uint32_t at = (uint32_t)hash_of(value) & set->mask;
+
+	while (set->slots[at] != 0 &&
+		!slice_equal(value, value_at(set->column, firsts[set->slots[at] - 1])))
+		at = (at + 1) & set->mask;
+	return at;
+}
+
+bool
+value_set_find(const struct value_set *set, uint64_t index, uint32_t *ret_number)
+{
+	uint32_t at = look_up(set, value_at(set->column, index));
+
+	if (set->slots[at] == 0)
+		return false;
+	*ret_number = set->slots[at] - 1;
+	return true;
+}
+
 int
 value_set_add(struct value_set *set, uint64_t index, uint32_t *ret_number, struct lancet_error *err)
 {
-	const uint32_t *firsts = (const uint32_t *)(const void *)set->firsts.data;
 	struct slice value = value_at(set->column, index);
-	uint32_t at = (uint32_t)hash_of(value) & set->mask, first = (uint32_t)index;
+	uint32_t at = look_up(set, value), first = (uint32_t)index;
 
-	for (; set->slots[at] != 0; at = (at + 1) & set->mask) {
-		*ret_number = set->slots[at] - 1;
-		if (slice_equal(value, value_at(set->column, firsts[*ret_number])))
-			return LANCET_OK;
+	if (set->slots[at] == 0) {
+		buf_put(&set->firsts, &first, sizeof(first));
+		set->slots[at] = ++set->count;
+		set->bytes += value.size;
 	}
-	buf_put(&set->firsts, &first, sizeof(first));
-	set->slots[at] = ++set->count;
-	set->bytes += value.size;
-	*ret_number = set->count - 1;
+	*ret_number = set->slots[at] - 1;
 	return buf_check(&set->firsts, "values of a page", err);
 }

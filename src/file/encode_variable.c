@@ -38,17 +38,16 @@ variable_finish(struct buf *into, unsigned width)
 }
 
 static int
-variable_open(const struct encode_column *column, struct mini_plan *plan, void **ret_own,
-	bool *ret_fits, struct lancet_error *err)
+variable_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
-	(void)ret_own;
 	if (column->bits != 0)
 		return LANCET_OK;
-	encode_column_message(column, &plan->message);
-	plan->buffer_count = 1;
-	plan->chunk_log2 = variable_chunk_log2(column, variable_bytes(column));
-	*ret_fits = true;
-	return buf_check(&plan->message, "encoding of a page", err);
+	encode_column_message(column, &attempt->plan.message);
+	attempt->plan.buffer_count = 1;
+	attempt->plan.chunk_log2 = variable_chunk_log2(column, variable_bytes(column));
+	attempt->fits = true;
+	return buf_check(&attempt->plan.message, "encoding of a page", err);
 }
 
 int

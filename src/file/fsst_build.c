@@ -20,7 +20,7 @@
 #define ESCAPE         255u
 #define TIMES_MIN      2u /* less often is by chance */
 #define CANDIDATES_MAX (CODES + SAMPLE_MAX)
-#define SINGLE_GAIN    8u /* a symbol of one byte saves its escape: it is worth more than its byte */
+#define SINGLE_GAIN    8u /* a symbol of one byte saves its escape, too */
 
 static uint64_t
 load_bytes(const uint8_t *at, size_t left)

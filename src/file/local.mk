@@ -56,6 +56,6 @@ libfile_la_SOURCES += src/file/constant_write.c src/file/fullzip_write.c \
 libfile_la_SOURCES += src/file/byte_planes.c src/file/byte_planes.h src/file/compress.c \
 	src/file/compress.h src/file/encode_bitpack.c src/file/encode_dictionary.c \
 	src/file/encode_dictionary.h src/file/encode_fsst.c src/file/encode_fsst.h \
-	src/file/encode_general.c src/file/encode_items.c src/file/encode_rle.c \
+	src/file/encode_general.c src/file/encode_items.c src/file/encode_measure.c src/file/encode_promise.c src/file/encode_rle.c \
 	src/file/encode_split.c src/file/encode_value_set.c src/file/fsst_build.c \
 	src/file/fsst_build.h
