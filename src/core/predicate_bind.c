@@ -202,24 +202,22 @@ decimal_scale(const struct expression *expression, int left, int right, int *ret
 }
 
 static int
-bind_compute(struct predicate *predicate, struct expression *expression, struct lancet_error *err)
+need_number(struct predicate *predicate, struct expression *operand, struct lancet_error *err)
 {
-	const struct value_type *left, *right;
+	TRY(bind_operand(predicate, operand, err));
+	if (is_literal(operand) || operand->type.class == VALUE_NULL ||
+		type_is_number(&operand->type))
+		return LANCET_OK;
+	return refuse_type(operand, "a number", err);
+}
+
+/* Of two values that are no null. */
+static int
+set_computed_type(struct expression *expression, struct lancet_error *err)
+{
+	const struct value_type *left = &expression->left->type, *right = &expression->right->type;
 	struct value_type *type = &expression->type;
 
-	TRY(bind_pair(predicate, expression, false, err));
-	left = &expression->left->type;
-	right = &expression->right->type;
-	if (left->class == VALUE_NULL || right->class == VALUE_NULL) {
-		*type = computed_type(left->class == VALUE_NULL ? right : left);
-		if (!type_is_number(type) && type->class != VALUE_NULL)
-			return refuse_type(expression->left, "a number", err);
-		return LANCET_OK;
-	}
-	if (!type_is_number(left))
-		return refuse_type(expression->left, "a number", err);
-	if (!type_is_number(right))
-		return refuse_type(expression->right, "a number", err);
 	if (left->class == VALUE_INT && right->class == VALUE_INT) {
 		*type = *left;
 		return LANCET_OK;
@@ -234,6 +232,27 @@ bind_compute(struct predicate *predicate, struct expression *expression, struct 
 			expression->place);
 	*type = (struct value_type){ .class = VALUE_FLOAT,
 		.bits = left->bits > right->bits ? left->bits : right->bits };
+	return LANCET_OK;
+}
+
+static int
+bind_compute(struct predicate *predicate, struct expression *expression, struct lancet_error *err)
+{
+	struct expression *left, *right;
+
+	TRY(need_number(predicate, expression->left, err));
+	TRY(need_number(predicate, expression->right, err));
+	TRY(bind_pair(predicate, expression, false, err));
+	left = expression->left;
+	right = expression->right;
+	if (left->type.class != VALUE_NULL && right->type.class != VALUE_NULL) {
+		if (!type_is_number(&left->type) || !type_is_number(&right->type))
+			return refuse_type(
+				type_is_number(&left->type) ? right : left, "a number", err);
+		return set_computed_type(expression, err);
+	}
+	expression->type =
+		computed_type(left->type.class == VALUE_NULL ? &right->type : &left->type);
 	return LANCET_OK;
 }
 

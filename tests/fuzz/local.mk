@@ -23,6 +23,7 @@ fuzz_targets += tests/fuzz/fuzz_command
 fuzz_targets += tests/fuzz/fuzz_change tests/fuzz/fuzz_txnjson
 fuzz_targets += tests/fuzz/fuzz_operation
 fuzz_targets += tests/fuzz/fuzz_import
+fuzz_targets += tests/fuzz/fuzz_ipc
 fuzz_targets += tests/fuzz/fuzz_predicate
 fuzz_flags = $(FUZZER_LDFLAGS)
 
@@ -132,6 +133,8 @@ tests_fuzz_fuzz_operation_SOURCES = tests/fuzz/fuzz_operation.c $(fuzz_driver)
 tests_fuzz_fuzz_operation_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_import_SOURCES = tests/fuzz/fuzz_import.c $(fuzz_driver)
 tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
+tests_fuzz_fuzz_ipc_SOURCES = tests/fuzz/fuzz_ipc.c $(fuzz_driver)
+tests_fuzz_fuzz_ipc_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 tests_fuzz_fuzz_predicate_SOURCES = tests/fuzz/fuzz_predicate.c $(fuzz_driver)
 tests_fuzz_fuzz_predicate_LDFLAGS = $(AM_LDFLAGS) $(fuzz_flags)
 
