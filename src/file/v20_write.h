@@ -28,6 +28,8 @@ int v20_put_fixed(struct page_out *page, const struct v20_values *values, struct
 /* VARIABLE, not all null: nulls are told by the ends. */
 int v20_put_variable(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err);
+int v20_put_binary(struct page_out *page, const struct v20_values *values, struct buf *into,
+	struct lancet_error *err);
 /* Ends of lists and their nulls; *ret_items is how many items they have. */
 int v20_put_lists(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err);
@@ -42,6 +44,13 @@ int v20_put_dictionary(struct page_out *page, const struct v20_values *values, s
 bool v20_has_null_key(const struct v20_values *values);
 
 uint64_t v20_nulls(const struct v20_values *values);
+/* Text of few distinct values; *ret_done is false when it has more. */
+int v20_put_text_dictionary(struct page_out *page, const struct v20_values *values,
+	struct buf *into, bool *ret_done, struct lancet_error *err);
+/* Bits of the widest integer among the values; *ret_signed: the highest of them is a sign. */
+unsigned v20_bits_needed(const struct v20_values *values, bool *ret_signed);
+/* Appends `bits` of each value, from the lowest bit of a byte upwards. */
+void v20_pack_bits(const struct v20_values *values, unsigned bits, struct buf *into);
 /* The next buffer of the page; NULL when there are too many. */
 struct buf *v20_new_buffer(struct page_out *page, unsigned *ret_index, struct lancet_error *err);
 

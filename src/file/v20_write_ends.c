@@ -1,7 +1,5 @@
 /* Values of variable size and lists of 2.0: where each one ends, with nulls told by the ends.
- *
- * Low-cardinality text gets a dictionary, whose keys are one byte: 0 is null, key k value k - 1.
- * Format facts: v2.0 page encodings, Binary, List, Dictionary.
+ * Format facts: v2.0 page encodings, Binary and List.
  */
 #include <inttypes.h>
 
@@ -60,8 +58,8 @@ v20_put_lists(struct page_out *page, const struct v20_values *values, struct buf
 	return rc;
 }
 
-static int
-put_binary(struct page_out *page, const struct v20_values *values, struct buf *into,
+int
+v20_put_binary(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err)
 {
 	const struct array *array = values->array;
@@ -74,7 +72,7 @@ put_binary(struct page_out *page, const struct v20_values *values, struct buf *i
 	if (adjustment > 1)
 		all = slice_of(array->data.data + start, (size_t)(adjustment - 1));
 	if (rc == LANCET_OK)
-		rc = v20_put_bytes(page, array->field, all, &bytes, err);
+		rc = v20_put_bytes(page, array->field, 8, all, &bytes, err);
 	v20_message(&binary, 1, &ends);
 	v20_message(&binary, 2, &bytes);
 	message_put_number(&binary, 3, adjustment);
@@ -89,5 +87,8 @@ int
 v20_put_variable(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err)
 {
-	return put_binary(page, values, into, err);
+	bool done = false;
+
+	TRY(v20_put_text_dictionary(page, values, into, &done, err));
+	return done ? LANCET_OK : v20_put_binary(page, values, into, err);
 }
