@@ -23,8 +23,9 @@ constant_wants_nulls(const struct page_job *job)
 
 	if (shred->visible == 0 || job->leaf->kind == FIELD_NULL || is_empty_struct(job->leaf))
 		return true;
-	/* 2.1 has raw levels here, mini-blocks are shorter */
-	return shred->valid == 0 && (simple || job->version >= FILE_2_2);
+	/* 2.1 has raw levels here, mini-blocks are shorter: but not for keys of nothing */
+	return shred->valid == 0 &&
+	       (simple || job->version >= FILE_2_2 || job->leaf->kind == FIELD_DICTIONARY);
 }
 
 /* One buffer of levels, raw or as a block; without levels it is empty. */

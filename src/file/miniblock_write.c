@@ -56,17 +56,12 @@ static int
 make_block(const struct mini_writer *writer, const struct level_plan *plan, const uint16_t *levels,
 	uint64_t count, struct buf *block, bool *ret_fits)
 {
-	int rc;
-
 	block->size = 0;
 	if (plan->message.size == 0)
 		return LANCET_OK;
-	rc = level_plan_block(plan, levels + writer->entry, count, block, writer->err);
-	if (rc == LANCET_LIMIT || (rc == LANCET_OK && block->size > LEVELS_MAX)) {
-		*ret_fits = false;
-		return LANCET_OK;
-	}
-	return rc == LANCET_OK ? buf_check(block, "levels", writer->err) : rc;
+	TRY(level_plan_block(plan, levels + writer->entry, count, block, writer->err));
+	*ret_fits = block->size <= LEVELS_MAX;
+	return LANCET_OK;
 }
 
 static int

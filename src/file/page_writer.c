@@ -50,9 +50,10 @@ choose_layout(struct page_job *job, bool last_resort, bool *ret_fits, struct lan
 	if (done)
 		return LANCET_OK;
 	if (!encode_wants_zip(&values)) {
-		TRY(miniblock_write(job, ret_fits, err));
-		if (*ret_fits || !last_resort)
-			return LANCET_OK;
+		int rc = miniblock_write(job, ret_fits, err);
+
+		if (rc != LANCET_LIMIT && (rc != LANCET_OK || *ret_fits || !last_resort))
+			return rc;
 		*ret_fits = true;
 		page_out_reset(&job->out);
 	}

@@ -21,7 +21,7 @@ int page_put_layout(
 	struct page_job *job, unsigned field, const struct buf *layout, struct lancet_error *err);
 
 /* miniblock_write.c. *ret_fits is false when a chunk can't hold the levels of its values: fewer
- * rows may fit, and full-zip pages always do. */
+ * rows may fit, and full-zip pages always do. LIMIT: the values alone are too large. */
 int miniblock_write(struct page_job *job, bool *ret_fits, struct lancet_error *err);
 /* fullzip_write.c. */
 int fullzip_write(struct page_job *job, struct lancet_error *err);

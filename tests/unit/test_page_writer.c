@@ -62,7 +62,7 @@ round_trip(enum file_version version, uint64_t seed, uint64_t rows)
 	struct row_range whole = { 0, rows };
 	struct row_range parts[2] = { { third, third }, { 2 * third + 1, 1 } };
 
-	random_tree_init(&tree, version, false, seed);
+	random_tree_init(&tree, version, true, seed);
 	ck_assert_int_eq(array_init(&all, &tree.fields[0], &budget, NULL), LANCET_OK);
 	random_fill(&tree, &all, rows);
 	first = random_draw(&tree, 2) == 0 ? 0 : rows / 2;
