@@ -79,6 +79,7 @@ run_zstd(struct compressor *compressor, const struct slice *parts, size_t count,
 	return LANCET_OK;
 }
 
+/* Nothing has a size, too: the reference demands it. */
 static int
 run_lz4(struct slice in, struct buf *into, struct lancet_error *err)
 {
@@ -88,8 +89,8 @@ run_lz4(struct slice in, struct buf *into, struct lancet_error *err)
 	buf_put(into, &size, sizeof(size));
 	if (!buf_reserve(into, (size_t)bound))
 		return buf_check(into, "compressed values", err);
-	made = LZ4_compress_default(
-		(const char *)in.data, (char *)into->data + into->size, (int)in.size, bound);
+	made = LZ4_compress_default(in.size == 0 ? "" : (const char *)in.data,
+		(char *)into->data + into->size, (int)in.size, bound);
 	if (made <= 0)
 		return lancet_fail(err, LANCET_NO_MEMORY, "lz4");
 	into->size += (size_t)made;
@@ -122,10 +123,8 @@ compress_parts(struct compressor *compressor, const struct slice *parts, size_t 
 
 	for (size_t i = 0; i < count; i++)
 		size += parts[i].size;
-	if (size == 0)
-		return LANCET_OK;
 	if (compressor->scheme == DECOMPRESS_ZSTD)
-		return run_zstd(compressor, parts, count, size, into, err);
+		return size == 0 ? LANCET_OK : run_zstd(compressor, parts, count, size, into, err);
 	if (size > LZ4_MAX_INPUT_SIZE)
 		return lancet_fail(err, LANCET_LIMIT, "lz4: %llu bytes", (unsigned long long)size);
 	return join_lz4(parts, count, into, err);
