@@ -82,12 +82,13 @@ core_sources += \
 core_sources += src/core/mapping.c src/core/mapping.h src/core/translate.c src/core/translate.h \
 	src/core/translate_runs.c src/core/translate_sort.c src/core/translate_wave.c
 core_sources += \
-	src/core/predicate.c src/core/predicate.h src/core/predicate_bind.c \
+	src/core/predicate.h src/core/predicate_bind.c src/core/predicate_match.c \
 	src/core/predicate_columns.c src/core/predicate_compare.c src/core/predicate_compute.c \
 	src/core/predicate_eval.c src/core/predicate_in.c src/core/predicate_lex.c \
 	src/core/predicate_like.c src/core/predicate_literal.c src/core/predicate_load.c \
 	src/core/predicate_parse.c src/core/predicate_parser.h src/core/predicate_parts.h \
-	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_types.c \
+	src/core/predicate_rows.h src/core/predicate_term.c src/core/predicate_tree.h \
+	src/core/predicate_types.c \
 	src/core/row_filter.c src/core/row_filter.h src/core/scan_where.c
 core_sources += \
 	src/core/assignment_store.c src/core/assignment_store.h src/core/assignments.c \

@@ -1,6 +1,6 @@
 /* Conditions as tokens. Text in double quotes is refused: in SQL it is a name, for the reference it
  * is text, and whoever deletes rows should not have to know which. */
-#include "predicate_parts.h"
+#include "predicate_parser.h"
 
 #include <strings.h>
 

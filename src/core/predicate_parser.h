@@ -4,6 +4,33 @@
 
 #include "predicate_parts.h"
 
+enum token_kind {
+	TOKEN_END,
+	TOKEN_NAME,   /* a word: a keyword or a column */
+	TOKEN_QUOTED, /* `a name` */
+	TOKEN_NUMBER,
+	TOKEN_TEXT,
+	TOKEN_BYTES,
+	TOKEN_SYMBOL,
+};
+
+struct token {
+	enum token_kind kind;
+	unsigned place;
+	struct slice text; /* decoded, in the arena where that changes it */
+};
+
+struct lexer {
+	const char *text;
+	size_t at;
+	struct arena *arena;
+};
+
+/* predicate_lex.c: the next token. */
+int lexer_next(struct lexer *lexer, struct token *ret_token, struct lancet_error *err);
+bool token_is_word(const struct token *token, const char *word);
+bool token_is_symbol(const struct token *token, const char *symbol);
+
 enum strength {
 	STRENGTH_NONE,
 	STRENGTH_OR,

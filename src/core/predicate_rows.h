@@ -45,7 +45,7 @@ struct machine {
  * computes something in register `index` has those from index + 1 on for what it needs. */
 void *machine_register(struct machine *machine, size_t index);
 void machine_release(struct machine *machine);
-/* predicate.c: the block that begins with a row; all its rows are active. */
+/* predicate_match.c: the block that begins with a row; all its rows are active. */
 void machine_block(
 	struct machine *machine, uint64_t first, uint64_t rows, uint64_t active[BLOCK_WORDS]);
 

@@ -1,9 +1,8 @@
 /* Conditions as a whole: made from text, and asked of rows. */
-#include "predicate.h"
+#include "predicate_rows.h"
 
 #include <stdlib.h>
 
-#include "predicate_rows.h"
 #include "util/bits.h"
 #include "util/macros.h"
 
