@@ -88,7 +88,10 @@ static bool
 can_copy_field(const struct file_writer *writer, const struct field *field,
 	const struct column_place *places)
 {
-	if (field->blob != FIELD_NO_BLOB)
+	/* Of fixed-size lists of structs the reference can't read pages with and without nulls in
+	 * one column. */
+	if (field->blob != FIELD_NO_BLOB ||
+		(field->kind == FIELD_FIXED_LIST && !field_is_leaf(field)))
 		return false;
 	if (writer->tree_columns[field->ordinal] >= 0 &&
 		!can_copy_column(writer, &places[field->ordinal]))

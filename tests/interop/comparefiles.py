@@ -1,0 +1,101 @@
+"""Reads pairs of data files with pylance and says whether they are the same.
+
+A program: each line of standard input is a JSON array of two paths, and each line of standard
+output its answer: null, or what differs. pylance ends the process for some files, so that this is
+one of its own; compare() starts it again.
+"""
+import json
+import random
+import subprocess
+import sys
+import threading
+
+ROWS_TAKEN = 20
+SECONDS = 120
+
+
+def differ(got, want, what):
+    """None, or the first difference of two tables."""
+    if not got.schema.equals(want.schema):
+        return f"{what}: {got.schema} instead of {want.schema}"
+    if got.num_rows != want.num_rows:
+        return f"{what}: {got.num_rows} rows instead of {want.num_rows}"
+    for name, ours, theirs in zip(want.column_names, got.columns, want.columns):
+        if ours.equals(theirs):
+            continue
+        # NaN is no value that equals itself.
+        pairs = zip(map(repr, ours.to_pylist()), map(repr, theirs.to_pylist()))
+        for row, (mine, due) in enumerate(pairs):
+            if mine != due:
+                return f"{what}, column {name}, row {row}: {mine[:80]} instead of {due[:80]}"
+    return None
+
+
+def look(path):
+    """Tables of the whole file, of a range, and of single rows."""
+    from lance.file import LanceFileReader
+    reader = LanceFileReader(path)
+    whole = reader.read_all(batch_size=4096).to_table()
+    rows = whole.num_rows
+    yield "all", whole
+    if rows == 0:
+        return
+    first, rest = rows // 3, rows - rows // 3 - rows // 5
+    yield "range", reader.read_range(first, rest).to_table()
+    taken = sorted(random.Random(rows).sample(range(rows), min(rows, ROWS_TAKEN)))
+    yield "taken", LanceFileReader(path).take_rows(taken).to_table()
+
+
+def answer(ours, theirs):
+    want = list(look(theirs))
+    for (what, got), (_, due) in zip(look(ours), want, strict=True):
+        found = differ(got, due, what)
+        if found:
+            return found
+    return None
+
+
+def main():
+    for line in sys.stdin:
+        try:
+            said = answer(*json.loads(line))
+        except BaseException as error:  # pylance's panics are no Exceptions
+            said = f"{type(error).__name__}: {str(error)[:300]}"
+        print(json.dumps(said), flush=True)
+
+
+class Comparer:
+    """Asks the program, which is started again when it ended."""
+
+    def __init__(self):
+        self.program = None
+
+    def start(self):
+        self.program = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def compare(self, ours, theirs):
+        """None when pylance reads the same of both, else what differs."""
+        if self.program is None or self.program.poll() is not None:
+            self.start()
+        program = self.program
+        timer = threading.Timer(SECONDS, program.kill)
+        timer.start()
+        try:
+            program.stdin.write(json.dumps([str(ours), str(theirs)]).encode() + b"\n")
+            program.stdin.flush()
+            said = program.stdout.readline()
+        finally:
+            timer.cancel()
+        if said:
+            return json.loads(said)
+        return f"pylance ended with {program.wait()}"
+
+    def close(self):
+        if self.program is not None:
+            self.program.stdin.close()
+            self.program.wait(timeout=SECONDS)
+
+
+if __name__ == "__main__":
+    main()
