@@ -2,7 +2,8 @@
  *
  * Runs of ids are the leaves of a tree that is built from left to right: two neighbours of one
  * height become one segment when that takes no more bytes than their segments do, else these stay.
- * So no cut is dearer than a single segment, at any height, and each run is looked at a few times.
+ * First the runs of each ascending stretch are put together, then the stretches in the same way. So
+ * no cut is dearer than a single segment, at any height, and each run is looked at a few times.
  */
 #include "rowids_blocks.h"
 
@@ -12,7 +13,7 @@
 #include "sequence_write.h"
 #include "util/bits.h"
 
-#define HEIGHTS      32u
+#define NODES        64u /* that are not combined yet: two for each height */
 #define NARROW_FEWER 64u /* cuts that save less than one part in this aren't made */
 
 /* A stretch of ids that may be one segment. */
@@ -35,7 +36,7 @@ struct cutting {
 	const uint64_t *ids;
 	struct piece *pieces;
 	size_t piece_count, piece_capacity;
-	struct node nodes[HEIGHTS];
+	struct node nodes[NODES];
 	size_t node_count;
 	bool failed;
 };
@@ -173,6 +174,19 @@ combine(struct cutting *cutting)
 	push_piece(cutting, &left->whole);
 }
 
+/* Nodes from `floor` on are combined as long as the last two have the same height. */
+static void
+settle(struct cutting *cutting, size_t floor)
+{
+	while (cutting->node_count > floor + 1 && !cutting->failed) {
+		const struct node *top = &cutting->nodes[cutting->node_count - 1];
+
+		if (top[0].height != top[-1].height)
+			return;
+		combine(cutting);
+	}
+}
+
 static void
 push_run(struct cutting *cutting, size_t first, size_t count)
 {
@@ -183,29 +197,37 @@ push_run(struct cutting *cutting, size_t first, size_t count)
 		.most = cutting->ids[first + count - 1],
 		.ascends = true,
 	};
-	size_t top;
 
 	choose(&piece);
 	cutting->nodes[cutting->node_count++] =
 		(struct node){ piece, piece.size, cutting->piece_count, 0 };
 	push_piece(cutting, &piece);
-	for (top = cutting->node_count; top > 1 && !cutting->failed; top = cutting->node_count) {
-		if (cutting->nodes[top - 1].height != cutting->nodes[top - 2].height)
-			break;
+}
+
+/* Makes one node of the stretch's nodes, those from `floor` on, a leaf among stretches. */
+static size_t
+end_stretch(struct cutting *cutting, size_t floor)
+{
+	while (cutting->node_count > floor + 1 && !cutting->failed)
 		combine(cutting);
-	}
+	cutting->nodes[floor].height = 0;
+	settle(cutting, 0);
+	return cutting->node_count;
 }
 
 static void
 cut(struct cutting *cutting, size_t count)
 {
-	size_t first = 0;
+	size_t first = 0, floor = 0;
 
 	for (size_t i = 1; i <= count && !cutting->failed; i++) {
 		if (i < count && cutting->ids[i] == cutting->ids[i - 1] + 1 &&
 			cutting->ids[i] != UINT64_MAX)
 			continue;
 		push_run(cutting, first, i - first);
+		settle(cutting, floor);
+		if (i < count && cutting->ids[i] <= cutting->ids[i - 1])
+			floor = end_stretch(cutting, floor);
 		first = i;
 	}
 	while (cutting->node_count > 1 && !cutting->failed)
