@@ -2,8 +2,9 @@
  *
  * A row source reads its file front to back, in bounded memory, and gives batches of values as
  * arrays of the dataset's fields. Columns are matched by name, types and nullability are checked,
- * and what does not fit is INVALID with the place of the first bad value: "row 17, column \"price\":
- * …" (rows count from 1; lines of text too). A nullable column that the file lacks is null.
+ * and what does not fit is INVALID with the place of the first bad value: "row 17, column
+ * \"price\": …", of text "line 17, …"; both count from 1. A nullable column that the file lacks is
+ * null. CANCELLED: a signal came while there was nothing to read, as in a pipe.
  */
 #ifndef CORE_IMPORT_H
 #define CORE_IMPORT_H

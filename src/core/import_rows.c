@@ -22,7 +22,7 @@ read_block(struct import_input *input, size_t size, struct lancet_error *err)
 		ssize_t got = read(input->file, bytes->data + bytes->size, size);
 
 		if (got < 0 && errno == EINTR)
-			continue;
+			return lancet_fail(err, LANCET_CANCELLED, "cancelled by a signal");
 		if (got < 0)
 			return lancet_fail_errno(err, "rows");
 		input->ended = got == 0;

@@ -1,6 +1,9 @@
 /* JSON lines as rows: objects by name, every kind of value, and messages that say where. */
 #include "importtext.h"
 
+#include <signal.h>
+#include <sys/time.h>
+
 static const struct import_field plain[] = {
 	{ "i", "int64", -1, false, NULL },
 	{ "f", "double", -1, false, NULL },
@@ -188,8 +191,39 @@ START_TEST(batches_fit_their_budget)
 }
 END_TEST
 
+static void
+do_nothing(int number)
+{
+	(void)number;
+}
+
+/* Nothing comes from the pipe, and nobody writes into it. */
+START_TEST(a_signal_ends_waiting)
+{
+	const struct sigaction action = { .sa_handler = do_nothing };
+	const struct itimerval soon = { .it_interval = { 0, 20000 }, .it_value = { 0, 20000 } };
+	const struct itimerval never = { 0 };
+	struct row_source *source = NULL;
+	struct lancet_error err = { 0 };
+	struct field_tree tree;
+	int ends[2];
+
+	import_tree(plain, ARRAY_SIZE(plain), &tree);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+	ck_assert_int_eq(import_json_open(&tree, ends[0], &source, &err), LANCET_CANCELLED);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+	ck_assert_str_eq(err.text, "cancelled by a signal");
+	ck_assert_ptr_null(source);
+	field_tree_release(&tree);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+END_TEST
+
 static const char budgets[40];
 
 UNIT_MAIN("import_json", UNIT_LOOP(files_are_rows_or_refused, files),
 	UNIT_LOOP(nested_values_are_built, nested_files),
-	UNIT_LOOP(batches_fit_their_budget, budgets))
+	UNIT_LOOP(batches_fit_their_budget, budgets), UNIT_TEST(a_signal_ends_waiting))
