@@ -14,12 +14,14 @@
 
 #include "commit_common.h"
 #include "payload.h"
+#include "util/cursor.h"
 #include "util/macros.h"
 #include "util/text.h"
 #include "values.h"
 
-#define SAMPLE_SIZE 512 /* bytes of text that are looked at */
-#define ROWS_LANCE  (-1)
+#define SAMPLE_SIZE    512 /* bytes of text that are looked at */
+#define ROWS_LANCE     (-1)
+#define OLD_SCHEMA_MAX (1u << 24) /* bytes; text has a larger number there */
 
 struct appending {
 	const struct command_run *run;
@@ -86,6 +88,24 @@ is_text(const char *bytes, size_t size)
 	return false;
 }
 
+/* A file, or a stream: its first message is marked, or has its size in front (before 2019), and
+ * then where in the message its root is. */
+static bool
+is_arrow(const char *sample, size_t size)
+{
+	const uint8_t *bytes = (const uint8_t *)sample;
+	uint32_t message, root;
+
+	if (size >= 6 && memcmp(sample, "ARROW1", 6) == 0)
+		return true;
+	if (size < 8)
+		return false;
+	message = load_u32(bytes);
+	root = load_u32(bytes + 4);
+	return message == UINT32_MAX ||
+	       (message % 8 == 4 && message < OLD_SCHEMA_MAX && root >= 4 && root < message);
+}
+
 /* By the name when it says so, else by the first character. */
 static bool
 guess_text(const struct appending *appending, const char *sample, size_t size, int *ret_format)
@@ -120,9 +140,7 @@ guess_format(struct appending *appending, off_t size, struct lancet_error *err)
 			appending->name);
 	got = look(appending, 0, sample, sizeof(sample));
 	appending->format = LANCET_ROWS_ARROW;
-	if (got >= 6 && memcmp(sample, "ARROW1", 6) == 0)
-		return LANCET_OK;
-	if (got >= 4 && memcmp(sample, "\xff\xff\xff\xff", 4) == 0)
+	if (is_arrow(sample, got))
 		return LANCET_OK;
 	if (look(appending, size - 4, tail, 4) == 4 && memcmp(tail, "LANC", 4) == 0) {
 		appending->format = ROWS_LANCE;

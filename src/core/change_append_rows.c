@@ -79,7 +79,6 @@ open_writer(struct appending *appending, struct lancet_error *err)
 
 	page = page < PAGE_MIN ? PAGE_MIN : page;
 	page = page > PAGE_MAX ? PAGE_MAX : page;
-	appending->writer_rows = 0;
 	return fragment_writer_open(appending->change, NULL, page, &appending->writer, err);
 }
 
@@ -96,6 +95,7 @@ end_fragment(struct appending *appending, struct lancet_error *err)
 	appending->fragments = fragments;
 	TRY(fragment_writer_finish(
 		lancet_steal(&appending->writer), &fragments[count], &bytes, err));
+	appending->writer_rows = 0;
 	appending->totals.fragments++;
 	appending->totals.bytes += bytes;
 	return LANCET_OK;

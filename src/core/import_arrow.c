@@ -13,8 +13,11 @@
 #include "import_arrow.h"
 #include "util/macros.h"
 
+#define MEMORY_MAX (UINT64_C(2) << 30)
+
 struct arrow_source {
 	struct row_source base;
+	uint64_t memory;
 	struct ipc_input input;
 	struct import_columns columns;
 	struct import_batch batch;
@@ -84,7 +87,7 @@ open_batch(
 		return lancet_fail(err, LANCET_CORRUPT, "a message that is no batch of rows");
 	}
 	TRY(import_batch_open(&source->batch, &message, &message.header, source->columns.columns,
-		source->columns.count, read_max, err));
+		source->columns.count, source->memory, read_max, err));
 	source->has_batch = true;
 	source->batch_row = 0;
 	return LANCET_OK;
@@ -211,7 +214,8 @@ read_schema(struct arrow_source *source, const struct field_tree *tree, struct l
 	int rc;
 
 	if (source->input.has_footer) {
-		TRY(import_columns_init(&source->columns, &source->input.schema, tree, err));
+		TRY(import_columns_init(&source->columns, &source->input.schema, tree,
+			(size_t)source->memory, err));
 		return load_dictionaries(source, err);
 	}
 	TRY(ipc_message_next(&source->input, &message, &ended, err));
@@ -220,14 +224,15 @@ read_schema(struct arrow_source *source, const struct field_tree *tree, struct l
 		return lancet_fail(
 			err, LANCET_INVALID, "this is no Arrow file or stream: no schema");
 	}
-	rc = import_columns_init(&source->columns, &message.header, tree, err);
+	rc = import_columns_init(
+		&source->columns, &message.header, tree, (size_t)source->memory, err);
 	ipc_message_release(&message);
 	return rc;
 }
 
 int
-import_arrow_open(const struct field_tree *schema, int file, struct row_source **ret_source,
-	struct lancet_error *err)
+import_arrow_open_within(const struct field_tree *schema, int file, uint64_t memory,
+	struct row_source **ret_source, struct lancet_error *err)
 {
 	static const struct row_source_ops ops = { arrow_next, arrow_free };
 	struct arrow_source *source = calloc(1, sizeof(*source));
@@ -236,7 +241,8 @@ import_arrow_open(const struct field_tree *schema, int file, struct row_source *
 	if (source == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "Arrow file");
 	source->base.ops = &ops;
-	rc = ipc_input_open(&source->input, file, err);
+	source->memory = memory;
+	rc = ipc_input_open(&source->input, file, memory, err);
 	if (rc == LANCET_OK)
 		rc = read_schema(source, schema, err);
 	if (rc != LANCET_OK) {
@@ -245,4 +251,11 @@ import_arrow_open(const struct field_tree *schema, int file, struct row_source *
 	}
 	*ret_source = &source->base;
 	return LANCET_OK;
+}
+
+int
+import_arrow_open(const struct field_tree *schema, int file, struct row_source **ret_source,
+	struct lancet_error *err)
+{
+	return import_arrow_open_within(schema, file, MEMORY_MAX, ret_source, err);
 }

@@ -45,9 +45,9 @@ struct import_columns {
 	struct import_dictionary *dictionaries; /* inner ones before those that use them */
 };
 
-/* INVALID names the first column that does not fit. */
+/* INVALID names the first column that does not fit. `memory`: bytes of all dictionaries. */
 int import_columns_init(struct import_columns *columns, const struct flattable *schema,
-	const struct field_tree *tree, struct lancet_error *err);
+	const struct field_tree *tree, size_t memory, struct lancet_error *err);
 void import_columns_release(struct import_columns *columns);
 /* "a.b.c", cut when it is long. */
 #define IMPORT_PATH_MAX 300u
@@ -65,14 +65,15 @@ struct import_batch {
 	int codec; /* -1: plain, 0: LZ4 frames, 1: Zstandard */
 	struct import_buffer *buffers;
 	size_t buffer_count;
-	uint64_t unpacked; /* bytes */
+	uint64_t memory;   /* bytes that buffers may take which are in memory as a whole */
+	uint64_t loaded;   /* bytes that they take */
 	uint64_t read_max; /* bytes of a range: LIMIT beyond */
 };
 
 /* Takes the message over, in any case; places the columns in it. */
 int import_batch_open(struct import_batch *batch, struct ipc_message *message,
 	const struct flattable *header, struct import_column *columns, size_t count,
-	uint64_t read_max, struct lancet_error *err);
+	uint64_t memory, uint64_t read_max, struct lancet_error *err);
 void import_batch_release(struct import_batch *batch);
 /* `size` bytes of a buffer at *ret_data: where they are, or read into the scratch. CORRUPT: the
  * buffer has less. */
@@ -114,6 +115,13 @@ int import_append_plain(struct import_batch *batch, const struct import_column *
 /* Takes a dictionary batch over. */
 int import_dictionary_load(
 	struct import_columns *columns, struct ipc_message *message, struct lancet_error *err);
+
+struct row_source;
+
+/* import_arrow_open with another limit for what has to be in memory as a whole: all dictionaries,
+ * the packed buffers of a batch, and a batch that comes from a pipe, each. */
+int import_arrow_open_within(const struct field_tree *schema, int file, uint64_t memory,
+	struct row_source **ret_source, struct lancet_error *err);
 
 /* INVALID when a row has a null that can be seen where its field allows none; nulls that can't be
  * seen, below others, lose their mark then. Of all columns the first row counts. */

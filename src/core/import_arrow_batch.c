@@ -198,12 +198,14 @@ parse(struct import_batch *batch, const struct flattable *header, struct import_
 int
 import_batch_open(struct import_batch *batch, struct ipc_message *message,
 	const struct flattable *header, struct import_column *columns, size_t count,
-	uint64_t read_max, struct lancet_error *err)
+	uint64_t memory, uint64_t read_max, struct lancet_error *err)
 {
 	struct flatview *view = header->view;
 	int rc;
 
-	*batch = (struct import_batch){ .message = *message, .read_max = read_max };
+	*batch = (struct import_batch){
+		.message = *message, .memory = memory, .read_max = read_max
+	};
 	rc = parse(batch, header, columns, count, err);
 	if (view->bad && rc != LANCET_NO_MEMORY)
 		rc = lancet_fail(err, LANCET_CORRUPT, "a message is damaged");
@@ -254,14 +256,14 @@ unpack(struct import_batch *batch, struct import_buffer *buffer, const uint8_t *
 
 	if (size == STORED)
 		size = from.size;
-	if (size > IPC_BODY_MAX - batch->unpacked)
+	if (size > batch->memory - batch->loaded)
 		return lancet_fail(err, LANCET_LIMIT,
 			"a batch that unpacks to more than %" PRIu64 " MiB: give smaller batches",
-			IPC_BODY_MAX >> 20);
+			batch->memory >> 20);
 	buffer->bytes = malloc((size_t)size + 1);
 	if (buffer->bytes == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "buffer of %" PRIu64 " bytes", size);
-	batch->unpacked += size;
+	batch->loaded += size;
 	buffer->size = size;
 	if (load_u64(packed) == STORED) {
 		memcpy(buffer->bytes, from.data, from.size);
@@ -302,12 +304,12 @@ load_plain(struct import_batch *batch, struct import_buffer *buffer, struct lanc
 
 	if (buffer->bytes != NULL || buffer->size == 0 || body->data != NULL)
 		return LANCET_OK;
-	if (buffer->size > IPC_BODY_MAX - batch->unpacked)
+	if (buffer->size > batch->memory - batch->loaded)
 		return lancet_fail(err, LANCET_LIMIT,
 			"a batch with more than %" PRIu64 " MiB of views: give smaller batches",
-			IPC_BODY_MAX >> 20);
+			batch->memory >> 20);
 	TRY(source_load(body, buffer->offset, (size_t)buffer->size, &buffer->bytes, err));
-	batch->unpacked += buffer->size;
+	batch->loaded += buffer->size;
 	return LANCET_OK;
 }
 

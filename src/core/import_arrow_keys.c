@@ -28,6 +28,7 @@ load_one(struct import_dictionary *dictionary, const struct ipc_message *message
 {
 	struct ipc_message copy = *message;
 	struct flattable header;
+	uint64_t memory = dictionary->items.budget->limit;
 	struct import_batch batch;
 	int rc;
 
@@ -36,8 +37,7 @@ load_one(struct import_dictionary *dictionary, const struct ipc_message *message
 	header = flatview_table(&message->header, DICTIONARY_BATCH);
 	if (!flatview_bool(&message->header, DICTIONARY_IS_DELTA, false))
 		array_reset(&dictionary->items);
-	rc = import_batch_open(&batch, &copy, &header, &dictionary->values, 1,
-		dictionary->items.budget->limit, err);
+	rc = import_batch_open(&batch, &copy, &header, &dictionary->values, 1, memory, memory, err);
 	if (rc != LANCET_OK)
 		return rc;
 	rc = append_batch(dictionary, &batch, err);

@@ -13,8 +13,7 @@
 #include "json_text.h"
 #include "util/macros.h"
 
-#define DICTIONARIES_MAX ((size_t)512 << 20) /* bytes of values of all dictionaries */
-#define DETAILS_KEY      "ARROW:extension:metadata"
+#define DETAILS_KEY "ARROW:extension:metadata"
 
 enum { SCHEMA_ENDIANNESS, SCHEMA_FIELDS };
 enum { STORED_NAME, STORED_DICTIONARY = 4, STORED_CHILDREN, STORED_METADATA };
@@ -317,13 +316,13 @@ match_schema(const struct match *match, const struct flattable *schema)
 
 int
 import_columns_init(struct import_columns *columns, const struct flattable *schema,
-	const struct field_tree *tree, struct lancet_error *err)
+	const struct field_tree *tree, size_t memory, struct lancet_error *err)
 {
 	lancet_autofree bool *matched = calloc(tree->count + (size_t)1, sizeof(*matched));
 	const struct match match = { columns, matched, err };
 	int rc;
 
-	*columns = (struct import_columns){ .budget.limit = DICTIONARIES_MAX, .tree = tree };
+	*columns = (struct import_columns){ .budget.limit = memory, .tree = tree };
 	if (matched == NULL)
 		return no_memory(&match);
 	rc = match_schema(&match, schema);

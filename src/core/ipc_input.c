@@ -32,7 +32,7 @@ read_some(struct ipc_input *input, size_t size, uint8_t *into, size_t *ret_got,
 		ssize_t step = read(input->fd, into + got, size - got);
 
 		if (step < 0 && errno == EINTR)
-			continue;
+			return lancet_fail(err, LANCET_CANCELLED, "cancelled by a signal");
 		if (step < 0)
 			return lancet_fail_errno(err, "read");
 		if (step == 0)
@@ -154,11 +154,11 @@ open_run(struct ipc_input *input, struct lancet_error *err)
 }
 
 int
-ipc_input_open(struct ipc_input *input, int fd, struct lancet_error *err)
+ipc_input_open(struct ipc_input *input, int fd, uint64_t memory, struct lancet_error *err)
 {
 	int rc;
 
-	*input = (struct ipc_input){ .fd = fd };
+	*input = (struct ipc_input){ .fd = fd, .memory = memory };
 	rc = open_source(input, fd, err);
 	if (rc == LANCET_OK)
 		rc = open_run(input, err);
@@ -231,7 +231,7 @@ load_body(struct ipc_input *input, struct ipc_message *message, uint64_t size,
 		return message->body != NULL ? LANCET_OK
 					     : lancet_fail(err, LANCET_NO_MEMORY, "message");
 	}
-	if (size > IPC_BODY_MAX)
+	if (size > input->memory)
 		return lancet_fail(err, LANCET_LIMIT,
 			"a message of %" PRIu64
 			" bytes from a pipe: give a file, or smaller batches",

@@ -11,9 +11,8 @@
 #include "util/flatview.h"
 #include "util/source.h"
 
-#define IPC_METADATA_MAX (UINT32_C(64) << 20) /* bytes of a message without its body, of a footer  \
-					       */
-#define IPC_BODY_MAX (UINT64_C(2) << 30)      /* bytes of a body, where it has to be in memory */
+/* Bytes of a message without its body, or of a footer. */
+#define IPC_METADATA_MAX (UINT32_C(64) << 20)
 
 struct ipc_block {
 	uint64_t offset, body_size;
@@ -23,7 +22,8 @@ struct ipc_block {
 struct ipc_input {
 	struct source *source; /* a regular file; NULL: read as it comes */
 	int fd;
-	uint64_t at; /* where the next message of the run begins */
+	uint64_t memory; /* bytes of a body that comes from a pipe, at most */
+	uint64_t at;     /* where the next message of the run begins */
 	/* A file with a footer: what the footer says. */
 	bool has_footer;
 	uint8_t *footer;
@@ -35,7 +35,7 @@ struct ipc_input {
 
 /* `fd` is borrowed; of a regular file all from its position on is the file. INVALID: no Arrow
  * file. */
-int ipc_input_open(struct ipc_input *input, int fd, struct lancet_error *err);
+int ipc_input_open(struct ipc_input *input, int fd, uint64_t memory, struct lancet_error *err);
 void ipc_input_release(struct ipc_input *input);
 /* Block `index` of a vector of the footer. CORRUPT: it leaves the file. */
 int ipc_input_block(const struct ipc_input *input, const struct flatvector *blocks, uint32_t index,

@@ -80,3 +80,4 @@ EXTRA_DIST += tests/interop/test_import.py
 EXTRA_DIST += tests/interop/conditions.py tests/interop/test_update.py tests/interop/test_where.py
 EXTRA_DIST += tests/interop/test_compact.py
 EXTRA_DIST += tests/interop/comparefiles.py tests/interop/test_file_writer.py
+EXTRA_DIST += tests/interop/test_append.py

@@ -226,14 +226,13 @@ def test_the_rows_of_a_data_file_are_appended(either, scratch, words):
 
 
 def test_other_files_are_refused_by_name(data, scratch):
-    csv, arrow, jsonl = scratch / "a.csv", scratch / "a.arrow", scratch / "a.jsonl"
+    csv, nothing, junk = scratch / "a.csv", scratch / "nothing", scratch / "junk"
     csv.write_text("id,name\n1,a\n")
-    jsonl.write_text('{"id": 1}\n')
-    with pa.OSFile(str(arrow), "wb") as out, pa.ipc.new_file(out, table(0, 1).schema) as writer:
-        writer.write_table(table(0, 1))
-    cases = [(csv, "csv", "EOPNOTSUPP"), (csv, "auto", "EINVAL"), (arrow, "auto", "EOPNOTSUPP"),
-             (jsonl, "auto", "EOPNOTSUPP"), (jsonl, "parquet", "EINVAL"),
-             (scratch, "auto", "EINVAL"), (scratch / "none", "auto", "ENOENT")]
+    nothing.write_bytes(b"")
+    junk.write_bytes(bytes(range(256)))
+    cases = [(csv, "parquet", "EINVAL"), (csv, "lance", "EUCLEAN"), (csv, "arrow", "EINVAL"),
+             (nothing, "auto", "EINVAL"), (junk, "auto", "EINVAL"), (scratch, "auto", "EINVAL"),
+             (scratch / "none", "auto", "ENOENT")]
     for file, kind, errno in cases:
         out = refused_without_change(data, "append", f"file={file}", f"format={kind}")
         assert out["errno"] == errno, out

@@ -51,7 +51,8 @@ struct lancet_appended {
  * from the descriptor's position on, which may be a pipe. New fragments have at most 1,048,576
  * rows; what is in memory does not depend on how many come. INVALID names row and column of the
  * first value that does not fit; UNSUPPORTED a column, or a version of data files, that this build
- * does not write. Then nothing is left behind. With 0 rows *ret_change is NULL. `run` may be NULL. */
+ * does not write; CANCELLED too when a signal interrupts reading. Then nothing is left behind. With
+ * 0 rows *ret_change is NULL. `run` may be NULL. */
 LANCET_API int lancet_change_append_rows(lancet_version *read, int fd,
 	enum lancet_row_format format, const struct lancet_change_run *run,
 	lancet_change **ret_change, struct lancet_appended *ret_appended, struct lancet_error *err);
