@@ -1,9 +1,9 @@
 /* Cutting row ids into segments; see rowids_blocks.h.
  *
- * Runs of ids are the leaves of a tree that is built from left to right: two neighbours of one
- * height become one segment when that takes no more bytes than their segments do, else these stay.
- * First the runs of each ascending stretch are put together, then the stretches in the same way. So
- * no cut is dearer than a single segment, at any height, and each run is looked at a few times.
+ * A few runs of ids that lie close together, or a long one, are a leaf of a tree that is built from
+ * left to right: two neighbours of one height become one segment when that takes no more bytes than
+ * their segments do, else these stay. First the leaves of each ascending stretch are put together,
+ * then the stretches in the same way. So no cut is dearer than a single segment, at any height.
  */
 #include "rowids_blocks.h"
 
@@ -13,8 +13,12 @@
 #include "sequence_write.h"
 #include "util/bits.h"
 
-#define NODES        64u /* that are not combined yet: two for each height */
-#define NARROW_FEWER 64u /* cuts that save less than one part in this aren't made */
+#define NODES          64u   /* that are not combined yet: two for each height */
+#define LONG_RUN       256u  /* ids that are a leaf of their own */
+#define LEAF_IDS       128u  /* in short runs */
+#define LONG_GAP       1024u /* ids that are missing */
+#define SHUFFLED_FALLS 4u    /* ids for each that is not above the one before */
+#define NARROW_FEWER   64u   /* cuts that save less than one part in this aren't made */
 
 /* A stretch of ids that may be one segment. */
 struct piece {
@@ -187,21 +191,30 @@ settle(struct cutting *cutting, size_t floor)
 	}
 }
 
+/* A leaf: ascending ids that are one segment unless their neighbours are. */
 static void
-push_run(struct cutting *cutting, size_t first, size_t count)
+push_leaf(struct cutting *cutting, struct piece *leaf)
 {
-	struct piece piece = {
-		.first = (uint32_t)first,
-		.count = (uint32_t)count,
-		.least = cutting->ids[first],
-		.most = cutting->ids[first + count - 1],
-		.ascends = true,
-	};
-
-	choose(&piece);
+	choose(leaf);
 	cutting->nodes[cutting->node_count++] =
-		(struct node){ piece, piece.size, cutting->piece_count, 0 };
-	push_piece(cutting, &piece);
+		(struct node){ *leaf, leaf->size, cutting->piece_count, 0 };
+	push_piece(cutting, leaf);
+}
+
+/* Runs [first, first + count) of ids behind a leaf; false when it is better off without. */
+static bool
+extend(const struct cutting *cutting, struct piece *leaf, size_t first, size_t count)
+{
+	uint64_t gap = cutting->ids[first] - leaf->most - 1;
+
+	if (count >= LONG_RUN || leaf->count >= LEAF_IDS || gap >= LONG_GAP)
+		return false;
+	if (holes_of(leaf) == 0)
+		leaf->hole_least = leaf->most + 1;
+	leaf->hole_most = cutting->ids[first] - 1;
+	leaf->most = cutting->ids[first + count - 1];
+	leaf->count += (uint32_t)count;
+	return true;
 }
 
 /* Makes one node of the stretch's nodes, those from `floor` on, a leaf among stretches. */
@@ -215,23 +228,55 @@ end_stretch(struct cutting *cutting, size_t floor)
 	return cutting->node_count;
 }
 
+/* The end of the run that begins at `first`. */
+static size_t
+run_end(const uint64_t *ids, size_t first, size_t count)
+{
+	size_t i = first + 1;
+
+	while (i < count && ids[i] == ids[i - 1] + 1 && ids[i] != UINT64_MAX)
+		i++;
+	return i;
+}
+
 static void
 cut(struct cutting *cutting, size_t count)
 {
-	size_t first = 0, floor = 0;
+	const uint64_t *ids = cutting->ids;
+	size_t floor = 0, end;
 
-	for (size_t i = 1; i <= count && !cutting->failed; i++) {
-		if (i < count && cutting->ids[i] == cutting->ids[i - 1] + 1 &&
-			cutting->ids[i] != UINT64_MAX)
-			continue;
-		push_run(cutting, first, i - first);
+	for (size_t first = 0; first < count && !cutting->failed; first = end) {
+		struct piece leaf = { .first = (uint32_t)first, .ascends = true };
+
+		end = run_end(ids, first, count);
+		leaf.count = (uint32_t)(end - first);
+		leaf.least = ids[first];
+		leaf.most = ids[end - 1];
+		while (leaf.count < LONG_RUN && end < count && ids[end] > leaf.most) {
+			size_t next = run_end(ids, end, count);
+
+			if (!extend(cutting, &leaf, end, next - end))
+				break;
+			end = next;
+		}
+		push_leaf(cutting, &leaf);
 		settle(cutting, floor);
-		if (i < count && cutting->ids[i] <= cutting->ids[i - 1])
+		if (end < count && ids[end] <= leaf.most)
 			floor = end_stretch(cutting, floor);
-		first = i;
 	}
 	while (cutting->node_count > 1 && !cutting->failed)
 		combine(cutting);
+}
+
+/* Ids in no order at all have no better form than an array. */
+static bool
+is_shuffled(const uint64_t *ids, size_t count)
+{
+	size_t falls = 0;
+
+	for (size_t i = 1; i < count; i++)
+		falls += ids[i] <= ids[i - 1];
+	return falls >= count / SHUFFLED_FALLS && count > SHUFFLED_FALLS;
 }
 
 /* Neighbours of different parents that are smaller together. */
@@ -288,6 +333,11 @@ rowids_blocks_put(struct rowids_blocks *blocks, const uint64_t *ids, size_t coun
 	assert(count <= ROWIDS_BLOCK);
 	if (count == 0)
 		return;
+	if (is_shuffled(ids, count)) {
+		flush(blocks);
+		rowids_put_as(blocks->into, SEGMENT_ARRAY, ids, count);
+		return;
+	}
 	cut(&cutting, count);
 	join_neighbours(&cutting);
 	for (size_t i = 0; i < cutting.piece_count && !cutting.failed; i++)
