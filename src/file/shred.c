@@ -144,6 +144,21 @@ find_validity(struct shred *shred, struct shred_path *path, uint64_t first, uint
 	return LANCET_OK;
 }
 
+/* A struct that may be null has nulls in all pages when there are lists below it: pylance (14.0.2)
+ * miscounts them where pages of one column differ in that. */
+static bool
+is_always_nullable(const struct shred_path *path, unsigned layer)
+{
+	const struct field *field = path->arrays[layer]->field;
+
+	if (is_list(field) || !field->nullable)
+		return false;
+	for (unsigned below = 1; below < layer; below++)
+		if (is_list(path->arrays[below]->field))
+			return true;
+	return false;
+}
+
 /* Kinds of all layers, and what tells the leaf's nulls. */
 static int
 find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64_t count,
@@ -154,7 +169,9 @@ find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64
 	for (unsigned layer = path->count; layer-- > 1;) {
 		const struct array *array = path->arrays[layer];
 		bool list = is_list(array->field);
-		bool nulls = array->null_count > 0 && has_nulls(array->validity.data, first, count);
+		bool nulls = (array->null_count > 0 &&
+				     has_nulls(array->validity.data, first, count)) ||
+			     is_always_nullable(path, layer);
 
 		kinds[layer] = kind_of(list, nulls, list && has_empty(array, first, count));
 		go_inside(array, &first, &count);

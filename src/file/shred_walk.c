@@ -336,7 +336,7 @@ walk_layer(struct entries *entries, const struct shred_path *path, unsigned laye
 		return walk_lists(entries, array, levels, base);
 	if (layer == 0 && levels.null != 0)
 		mark_nulls(entries, path->validity, path->validity_first, levels.null);
-	else if (levels.null != 0)
+	else if (levels.null != 0 && array->null_count > 0)
 		mark_nulls(entries, array->validity.data, 0, levels.null);
 	if (layer > 0 && kind == FIELD_FIXED_LIST)
 		return spread(entries, array->field->dimension);
