@@ -185,8 +185,9 @@ sort_entries(struct writer *w, struct entry *entries, size_t count, struct lance
 static int
 assemble(struct writer *w, bool object, size_t first, size_t start, struct lancet_error *err)
 {
-	struct entry *entries = (struct entry *)(void *)w->entries.data + first;
-	size_t count = w->entries.size / sizeof(*entries) - first;
+	size_t count = w->entries.size / sizeof(struct entry) - first;
+	struct entry *all = (struct entry *)(void *)w->entries.data;
+	struct entry *entries = count > 0 ? all + first : NULL;
 	struct buf *to = &w->assembled;
 
 	if (object && count > 0)

@@ -118,6 +118,8 @@ row_bytes(const struct row_field *field, const struct ArrowArray *array, int64_t
 			(size_t)field->type.size);
 	from = arrow_offset(array, field->type.large, at);
 	to = arrow_offset(array, field->type.large, at + 1);
+	if (from == to)
+		return slice_of("", 0); /* there may be no buffer */
 	return slice_of((const uint8_t *)array->buffers[2] + from, (size_t)(to - from));
 }
 

@@ -228,6 +228,39 @@ def test_numbers_are_those_of_pyarrow(kind, scratch):
     assert taken(path, text.encode(), "csv", "as=jsonl") == want
 
 
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_appended_rows_are_the_same(version, scratch):
+    """The rows of a dataset, appended to it as text: pylance reads them again."""
+    table = flat_table().append_column("v", pa.array([[1, 2], [3, 4], None, [5.5, -1]], pa.list_(pa.float32(), 2)))
+    table = table.append_column("l", pa.array([[1, None], [], None, [2]], pa.list_(pa.int16())))
+    table = table.append_column("w", pa.array(["x", "y", None, "x"]).dictionary_encode())
+    if version == "2.2":
+        table = table.append_column("j", pa.array(['{"a":[1.5],"b":1}', None, '"x"', "-7"], pa.json_()))
+    path, want = written(scratch, table, data_storage_version=version)
+    for form in FORMS:
+        (scratch / f"in.{form}").write_bytes(rows(path, form, "limit=4").stdout)
+        done = subprocess.run([programs.program("lancet"), "append", path, f"file={scratch}/in.{form}"],
+                              timeout=60, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b""), done.stderr
+    got = lance.dataset(str(path)).to_table()
+    assert got.num_rows == 3 * len(table)
+    for at in (4, 8):
+        assert got.slice(at, 4).to_pylist() == got.slice(0, 4).to_pylist()
+    assert rows(path, "jsonl").stdout == want * 3
+
+
+def test_a_refused_file_adds_nothing(scratch):
+    path, want = written(scratch, flat_table())
+    text = rows(path, "csv").stdout + b"1,2,3\n"
+    (scratch / "bad.csv").write_bytes(text)
+    before = sorted(file.name for file in Path(path).rglob("*"))
+    done = subprocess.run([programs.program("lancet"), "append", path, f"file={scratch}/bad.csv"],
+                          timeout=60, capture_output=True, check=False)
+    assert done.returncode == 1 and b"line 7: 3 cells, 10 expected" in done.stderr, done.stderr
+    assert sorted(file.name for file in Path(path).rglob("*")) == before
+    assert rows(path, "jsonl").stdout == want
+
+
 # ---- pipes and memory ---------------------------------------------------------------------
 
 def test_a_pipe_in_pieces(scratch):
