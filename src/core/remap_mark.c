@@ -195,6 +195,7 @@ mark_segments(struct marking *marking, struct lancet_error *err)
 	return rc;
 }
 
+/* What the history names; all, when it does not say. */
 static int
 mark_history(struct remap_plan *plan, struct lancet_error *err)
 {
@@ -202,9 +203,14 @@ mark_history(struct remap_plan *plan, struct lancet_error *err)
 	size_t count;
 
 	TRY(lancet_version_indices(plan->read, &indices, &count, err));
-	for (size_t i = 0; i < count; i++)
-		if (index_is_reuse(indices[i].name) && indices[i].segments[0]->bitmap.size > 0)
-			TRY(visit_named(plan, indices[i].segments[0], 0, err));
+	for (size_t i = 0; i < count; i++) {
+		if (!index_is_reuse(indices[i].name))
+			continue;
+		if (indices[i].segments[0]->bitmap.size > 0)
+			return visit_named(plan, indices[i].segments[0], 0, err);
+		for (uint64_t k = 0; k < plan->read->info.fragment_count; k++)
+			plan->marks[k] |= REMAP_NAMED;
+	}
 	return LANCET_OK;
 }
 
