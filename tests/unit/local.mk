@@ -32,7 +32,8 @@ unit_tests += \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
 unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_run
-unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_rowids_blocks
+unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_remap \
+	tests/unit/test_remap_moves tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
 	tests/unit/scandata.h tests/unit/scanparts.h
 unit_tests += \
