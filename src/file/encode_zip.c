@@ -13,13 +13,27 @@
 #define WIDE_MIN       256u                     /* bytes of a value, as the reference has it */
 #define CHUNK_HALF_MAX ((size_t)16 * 1024 - 64) /* two such values fit a chunk of 2.1 */
 
+/* Rows that PackedStruct can't hold: it has numbers only. */
 static bool
 has_variable_child(const struct field *field)
 {
 	for (size_t i = 0; i < field->child_count; i++)
-		if (field->children[i].kind == FIELD_VARIABLE)
+		if (field->children[i].kind != FIELD_FIXED)
 			return true;
 	return false;
+}
+
+/* Single bits with the validity of items, which nobody reads from full-zip pages. */
+static bool
+has_null_bits(const struct array *array)
+{
+	uint64_t nulls = 0;
+
+	while (array->field->kind == FIELD_FIXED_LIST) {
+		array = &array->children[0];
+		nulls += array->null_count;
+	}
+	return array->field->bits == 1 && nulls > 0;
 }
 
 static uint64_t
@@ -73,7 +87,7 @@ encode_wants_zip(const struct encode_values *values)
 	case FIELD_FIXED:
 		return field->bits % 8 == 0 && is_wide(values, field->bits / 8);
 	case FIELD_FIXED_LIST:
-		return is_wide(values, list_bytes(field));
+		return !has_null_bits(values->array) && is_wide(values, list_bytes(field));
 	case FIELD_STRUCT:
 		return has_variable_child(field);
 	default:
@@ -194,6 +208,9 @@ zip_fixed_make(const struct encode_values *values, struct zip_plan *plan, struct
 		return lancet_fail(err, LANCET_NO_MEMORY, "encoding of a page");
 	fixed->base.encoder = &encoder;
 	plan->state = fixed;
+	if (has_null_bits(values->array))
+		return lancet_fail(err, LANCET_UNSUPPORTED,
+			"nulls in fixed-size lists of bits in full-zip pages");
 	TRY(encode_column_open(values, &fixed->column, err));
 	encode_column_message(&fixed->column, &plan->message);
 	plan->bits = 8 * zip_fixed_size(&fixed->column);

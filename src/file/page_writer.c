@@ -67,6 +67,7 @@ write_page(struct page_job *job, const struct array *root, uint64_t first, uint6
 {
 	page_out_reset(&job->out);
 	TRY(shred_make(&job->shred, root, job->leaf, first, count, err));
+	TRY(page_check_values(job, err));
 	TRY(choose_layout(job, count == 1, ret_fits, err));
 	if (!*ret_fits)
 		return LANCET_OK;

@@ -20,6 +20,9 @@ void page_put_layers(struct buf *message, unsigned field, const struct layers *l
 int page_put_layout(
 	struct page_job *job, unsigned field, const struct buf *layout, struct lancet_error *err);
 
+/* page_writer_check.c. UNSUPPORTED: nulls of a packed struct's parts, which have no place. */
+int page_check_values(const struct page_job *job, struct lancet_error *err);
+
 /* miniblock_write.c. *ret_fits is false when a chunk can't hold the levels of its values: fewer
  * rows may fit, and full-zip pages always do. LIMIT: the values alone are too large. */
 int miniblock_write(struct page_job *job, bool *ret_fits, struct lancet_error *err);

@@ -1,5 +1,5 @@
 /* What pages of 2.1 and 2.2 can't hold, by name. Format facts: per-type rules. */
-#include "page_out.h"
+#include "page_writer.h"
 
 #include "datafile.h"
 #include "util/macros.h"
@@ -48,6 +48,21 @@ check_packed(const struct field *field, struct above above, struct lancet_error 
 	return LANCET_OK;
 }
 
+/* How many stored rows a value has: as many for all fields of a struct, or the reference doesn't
+ * find them. */
+static uint64_t
+stored_rows(const struct field *field)
+{
+	uint64_t rows = 1;
+
+	while (!field_is_leaf(field)) {
+		if (field->kind == FIELD_FIXED_LIST)
+			rows *= field->dimension;
+		field = &field->children[0];
+	}
+	return rows;
+}
+
 static int
 check_struct(const struct field *field, struct above above, struct lancet_error *err)
 {
@@ -56,6 +71,10 @@ check_struct(const struct field *field, struct above above, struct lancet_error 
 			field->packed ? "packed structs without fields"
 				      : "structs without fields inside of others",
 			err);
+	for (size_t i = 1; i < field->child_count && !field->packed; i++)
+		if (stored_rows(&field->children[i]) != stored_rows(&field->children[0]))
+			return refuse(&field->children[i], above,
+				"fixed-size lists of structs beside fields without", err);
 	return field->packed ? check_packed(field, above, err) : check_children(field, above, err);
 }
 
@@ -112,6 +131,36 @@ check_field(const struct field *field, struct above above, struct lancet_error *
 	case FIELD_NULL:
 	case FIELD_VARIABLE:
 		break;
+	}
+	return LANCET_OK;
+}
+
+/* Whether slot `index` of an array is null in any of its children. */
+static bool
+has_null_child(const struct array *array, uint64_t index)
+{
+	for (size_t i = 0; i < array->child_count; i++)
+		if (!array_is_valid(&array->children[i], index))
+			return true;
+	return false;
+}
+
+int
+page_check_values(const struct page_job *job, struct lancet_error *err)
+{
+	const struct shred *shred = &job->shred;
+	const struct array *values = shred->values;
+	uint64_t slot = shred->first, nulls = 0;
+
+	for (size_t i = 0; i < values->child_count && job->leaf->packed; i++)
+		nulls += values->children[i].null_count;
+	for (uint64_t i = 0; i < shred->entries && nulls > 0; i++) {
+		unsigned def = shred->def == NULL ? 0 : shred->def[i];
+
+		if (def == 0 && has_null_child(values, slot))
+			return lancet_fail(err, LANCET_UNSUPPORTED,
+				"nulls inside of packed structs are not supported");
+		slot += def <= shred->layers.visible_max;
 	}
 	return LANCET_OK;
 }

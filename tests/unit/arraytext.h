@@ -20,7 +20,7 @@ next_word(const char **text)
 	return **text;
 }
 
-static inline void put_value(struct array *array, const char **text);
+static inline void array_put_one(struct array *array, const char **text);
 
 /* Values of one child up to the bracket, which is stepped over. */
 static inline uint64_t
@@ -29,7 +29,7 @@ put_items(struct array *child, const char **text, char end)
 	uint64_t count = 0;
 
 	for (; next_word(text) != end; count++)
-		put_value(child, text);
+		array_put_one(child, text);
 	++*text;
 	return count;
 }
@@ -38,7 +38,7 @@ static inline void
 put_parts(struct array *array, const char **text)
 {
 	for (size_t i = 0; i < array->child_count; i++)
-		put_value(&array->children[i], text);
+		array_put_one(&array->children[i], text);
 	next_word(text);
 	++*text;
 }
@@ -68,7 +68,7 @@ put_leaf(struct array *array, const char **text)
 
 /* One value from the text, which is moved behind it. */
 static inline void
-put_value(struct array *array, const char **text)
+array_put_one(struct array *array, const char **text)
 {
 	const char first = next_word(text);
 	uint64_t items;
@@ -94,38 +94,45 @@ put_value(struct array *array, const char **text)
 }
 
 static inline void
-put_values(struct array *array, const char *text)
+array_put_text(struct array *array, const char *text)
 {
 	while (next_word(&text) != '\0')
-		put_value(array, &text);
+		array_put_one(array, &text);
 }
 
-/* A chain of fields from the top down to a leaf: l = list, L = large list, s = struct, m = map,
- * f = list of two; then i = 32 bits, t = text, b = bit, n = null. Returns the leaf. */
+/* A chain of fields from the top down to a leaf: l = list, L = large list, s = struct, p = packed
+ * struct, m = map, f = list of two, F = list of none; then i = 32 bits, t = text, b = bit, n =
+ * null, e = struct without fields, z = no bytes. Returns the leaf. */
 static inline const struct field *
 field_chain(struct field *fields, const char *kinds)
 {
+	static const struct {
+		char letter;
+		enum field_kind kind;
+	} letters[] = { { 'l', FIELD_LIST }, { 'L', FIELD_LIST }, { 's', FIELD_STRUCT },
+		{ 'p', FIELD_STRUCT }, { 'e', FIELD_STRUCT }, { 'm', FIELD_MAP },
+		{ 'f', FIELD_FIXED_LIST }, { 'F', FIELD_FIXED_LIST }, { 't', FIELD_VARIABLE },
+		{ 'n', FIELD_NULL } };
 	size_t count = strlen(kinds);
 
 	for (size_t i = 0; i < count; i++) {
 		struct field *field = &fields[i];
 		bool leaf = i + 1 == count;
 
-		*field = (struct field){ .id = FIELD_NO_ID, .ordinal = (uint32_t)i };
-		field->kind = strchr("lL", kinds[i]) != NULL ? FIELD_LIST
-			      : kinds[i] == 's'              ? FIELD_STRUCT
-			      : kinds[i] == 'm'              ? FIELD_MAP
-			      : kinds[i] == 'f'              ? FIELD_FIXED_LIST
-			      : kinds[i] == 't'              ? FIELD_VARIABLE
-			      : kinds[i] == 'n'              ? FIELD_NULL
-							     : FIELD_FIXED;
+		*field = (struct field){ .kind = FIELD_FIXED,
+			.id = FIELD_NO_ID,
+			.ordinal = (uint32_t)i,
+			.nullable = true };
+		for (size_t k = 0; k < ARRAY_SIZE(letters); k++)
+			if (letters[k].letter == kinds[i])
+				field->kind = letters[k].kind;
 		field->large = kinds[i] == 'L';
+		field->packed = kinds[i] == 'p';
 		field->bits = kinds[i] == 'i' ? 32 : kinds[i] == 'b' ? 1 : 0;
 		field->dimension = kinds[i] == 'f' ? 2 : 0;
 		field->parent = i == 0 ? NULL : &fields[i - 1];
 		field->children = leaf ? NULL : &fields[i + 1];
 		field->child_count = leaf ? 0 : 1;
-		field->nullable = true;
 	}
 	return &fields[count - 1];
 }

@@ -123,13 +123,23 @@ unit_tests += tests/unit/test_op_merge tests/unit/test_op_rows tests/unit/test_o
 	tests/unit/test_sequence_write
 EXTRA_DIST += tests/unit/fraglineage.h tests/unit/fragshow.h tests/unit/fragtext.h \
 	tests/unit/opindex.h tests/unit/oprig.h
-unit_tests += tests/unit/test_encode_mini
-EXTRA_DIST += tests/unit/encoded.h
+unit_tests += tests/unit/test_encode_choice tests/unit/test_encode_constant \
+	tests/unit/test_encode_levels tests/unit/test_encode_mini tests/unit/test_encode_zip \
+	tests/unit/test_fsst_build tests/unit/test_pack
+EXTRA_DIST += tests/unit/encoded.h tests/unit/encodedequal.h tests/unit/encodedvalues.h
 unit_tests += tests/unit/test_page_writer tests/unit/test_shred
-tests_unit_test_page_writer_SOURCES = tests/unit/test_page_writer.c tests/unit/pagerandom.c
+unit_tests += tests/unit/test_page_writer_check tests/unit/test_page_writer_layouts
+tests_unit_test_page_writer_SOURCES = tests/unit/test_page_writer.c tests/unit/pagerandom.c \
+	tests/unit/pagewrite.c
+tests_unit_test_page_writer_layouts_SOURCES = tests/unit/test_page_writer_layouts.c \
+	tests/unit/pagewrite.c
 EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrite.h
+unit_tests += tests/unit/test_import_arrow
 unit_tests += tests/unit/test_import_csv tests/unit/test_import_json \
 	tests/unit/test_import_value tests/unit/test_json_binary
 EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
-unit_tests += tests/unit/test_assignments tests/unit/test_predicate tests/unit/test_wide
-EXTRA_DIST += tests/unit/conditionrows.h
+unit_tests += tests/unit/test_assignments tests/unit/test_predicate tests/unit/test_scan_where \
+	tests/unit/test_wide
+EXTRA_DIST += tests/unit/commitwhere.h tests/unit/conditionrows.h
+unit_tests += tests/unit/test_file_writer
+EXTRA_DIST += tests/unit/filewritten.h
