@@ -331,6 +331,7 @@ init(struct writing *writing, unsigned workers, struct lancet_error *err)
 	lancet_rewrite *rewrite = work->rewrite;
 	uint64_t rows = 0;
 
+	TRY(fragment_write_version(rewrite->read, &work->version, err));
 	TRY(data_schema_init(&work->schema, rewrite->read, NULL, 0, FIELD_BLOB_BYTES, err));
 	share_memory(writing, workers);
 	for (size_t i = 0; i < rewrite->task_count; i++)

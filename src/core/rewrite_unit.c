@@ -139,6 +139,30 @@ is_worth_it(const struct reading *reading, const struct field *root, bool *ret_w
 	return LANCET_OK;
 }
 
+static bool
+holds_lists(const struct field *field)
+{
+	if (field->kind == FIELD_LIST || field->kind == FIELD_MAP)
+		return true;
+	for (size_t i = 0; i < field->child_count; i++)
+		if (holds_lists(&field->children[i]))
+			return true;
+	return false;
+}
+
+/* pylance (14.0.2) can't read a column of 2.1 or later some of whose pages say that a struct above
+ * a list has no nulls, and others that it may have; its own pages say what is so in each. */
+static bool
+must_match(const struct field *field)
+{
+	if (field->kind == FIELD_STRUCT && field->nullable && holds_lists(field))
+		return true;
+	for (size_t i = 0; i < field->child_count; i++)
+		if (must_match(&field->children[i]))
+			return true;
+	return false;
+}
+
 static int
 refuse_copy(const struct reading *reading, const struct field *root, const char *why,
 	struct lancet_error *err)
@@ -176,7 +200,8 @@ may_copy(struct reading *reading, size_t root, bool *ret_copy, struct lancet_err
 		return LANCET_OK;
 	}
 	TRY(find_places(reading, root, err));
-	*ret_copy = file_writer_can_copy(reading->unit->writer, root, reading->places);
+	*ret_copy = (reading->work->version == FILE_2_0 || !must_match(field)) &&
+		    file_writer_can_copy(reading->unit->writer, root, reading->places);
 	if (mode == LANCET_COPY_FORCE)
 		return *ret_copy ? LANCET_OK
 				 : refuse_copy(reading, field, "its pages are not as new ones are",

@@ -42,7 +42,8 @@ struct rewrite_work {
 	const struct lancet_rewrite_run *run;
 	lancet_change *change;
 	struct data_schema schema;
-	unsigned kinds;     /* of lineage_kinds */
+	enum file_version version; /* of the new files */
+	unsigned kinds;            /* of lineage_kinds */
 	size_t batch_bytes; /* decoded bytes that are read at once, and that make a page, about */
 	size_t root_group;  /* columns that are written side by side */
 	/* `cells` more are done. CANCELLED once it is cancelled, or another worker has failed. */
