@@ -62,6 +62,10 @@ bool remap_records(const struct remap_plan *plan, const lancet_rewrite *rewrite,
 /* remap_history.c: sets change->reuse_entry when there is something to record. */
 int remap_history(const struct remap_plan *plan, const lancet_rewrite *rewrite,
 	lancet_change *change, struct lancet_error *err);
+/* Appends the offsets of the source's rows that are not deleted, as a portable bitmap; its deletion
+ * vector is loaded. */
+int remap_survivors(
+	const struct rewrite_source *source, struct buf *into, struct lancet_error *err);
 
 /* remap_moves.c: new addresses of rows. */
 struct row_moves;

@@ -102,21 +102,19 @@ make_survivors(const struct rewrite_source *source, roaring_bitmap_t **ret_bitma
 	return LANCET_OK;
 }
 
-static int
-put_survivors_of(struct buf *into, const struct rewrite_source *source, struct lancet_error *err)
+int
+remap_survivors(const struct rewrite_source *source, struct buf *into, struct lancet_error *err)
 {
 	roaring_bitmap_t *bitmap;
 	size_t size;
 
 	TRY(make_survivors(source, &bitmap, err));
 	size = roaring_bitmap_portable_size_in_bytes(bitmap);
-	for (unsigned i = 0; i < 4; i++)
-		buf_put_byte(into, (uint8_t)(lancet_fragment_info(source->fragment)->id >> 8 * i));
 	if (buf_reserve(into, size))
 		into->size +=
 			roaring_bitmap_portable_serialize(bitmap, (char *)into->data + into->size);
 	roaring_bitmap_free(bitmap);
-	return LANCET_OK;
+	return buf_check(into, "surviving rows", err);
 }
 
 static int
@@ -146,8 +144,13 @@ put_survivors(struct buf *into, const struct rewrite_task *task, struct lancet_e
 	qsort(sources, count, sizeof(struct rewrite_source *), by_id);
 	for (unsigned i = 0; i < 8; i++)
 		buf_put_byte(into, (uint8_t)((uint64_t)count >> 8 * i));
-	for (size_t i = 0; i < count; i++)
-		TRY(put_survivors_of(into, sources[i], err));
+	for (size_t i = 0; i < count; i++) {
+		uint64_t id = lancet_fragment_info(sources[i]->fragment)->id;
+
+		for (unsigned byte = 0; byte < 4; byte++)
+			buf_put_byte(into, (uint8_t)(id >> 8 * byte));
+		TRY(remap_survivors(sources[i], into, err));
+	}
 	return LANCET_OK;
 }
 

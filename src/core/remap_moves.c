@@ -10,15 +10,16 @@
 #include <stdlib.h>
 
 #include <lancet/transition.h>
-#include "deletion.h"
 #include "util/macros.h"
+#include "util/rankset.h"
 
 #define LABELS_AT_ONCE 8192u
 
 struct move_source {
 	uint64_t fragment, rows;
 	const struct rewrite_task *task;
-	const lancet_deletion *deletion;
+	struct buf survivors; /* offsets of the rows that are not deleted, as a bitmap */
+	struct rankset *ranks;
 	uint64_t first_row; /* physical rows of the task's sources before it */
 	uint64_t first_live;
 };
@@ -52,6 +53,19 @@ by_fragment(const void *a, const void *b)
 }
 
 static int
+add_source(struct row_moves *moves, const struct rewrite_source *from,
+	const struct move_source *source, struct lancet_error *err)
+{
+	struct move_source *added = &moves->sources[moves->count++];
+
+	*added = *source;
+	if (added->task->order != NULL)
+		return LANCET_OK;
+	TRY(remap_survivors(from, &added->survivors, err));
+	return rankset_open(buf_slice(&added->survivors), added->rows, &added->ranks, err);
+}
+
+static int
 add_task(struct row_moves *moves, const struct rewrite_task *task, struct lancet_error *err)
 {
 	uint64_t row = 0, live = 0;
@@ -61,8 +75,15 @@ add_task(struct row_moves *moves, const struct rewrite_task *task, struct lancet
 		const struct lancet_fragment_info *info = lancet_fragment_info(source->fragment);
 
 		TRY(rewrite_deletion(source, err));
-		moves->sources[moves->count++] = (struct move_source){ info->id,
-			info->physical_rows, task, source->deletion, row, live };
+		TRY(add_source(moves, source,
+			&(struct move_source){
+				.fragment = info->id,
+				.rows = info->physical_rows,
+				.task = task,
+				.first_row = row,
+				.first_live = live,
+			},
+			err));
 		row += info->physical_rows;
 		live += info->physical_rows - lancet_deletion_count(source->deletion);
 	}
@@ -113,6 +134,10 @@ row_moves_free(struct row_moves *moves)
 {
 	if (moves == NULL)
 		return;
+	for (size_t i = 0; i < moves->count; i++) {
+		rankset_free(moves->sources[i].ranks);
+		buf_release(&moves->sources[i].survivors);
+	}
 	free(moves->sources);
 	free(moves);
 }
@@ -138,13 +163,16 @@ output_address(const struct rewrite_task *task, uint64_t row)
 	return task->outputs[i].id << 32 | row;
 }
 
-static bool
-is_deleted(const struct move_source *source, uint64_t offset)
+/* Of a row of an ordered task; that of a deleted one stays. */
+static uint64_t
+live_address(const struct move_source *source, uint64_t address)
 {
-	uint8_t mark;
+	uint32_t offset = (uint32_t)address;
+	uint64_t rank;
 
-	lancet_deletion_marks(source->deletion, offset, 1, &mark);
-	return mark != 0;
+	rankset_ranks(source->ranks, &offset, 1, &rank);
+	return rank == RANKSET_ABSENT ? address
+				      : output_address(source->task, source->first_live + rank);
 }
 
 static int
@@ -244,10 +272,8 @@ apply(const struct row_moves *moves, uint64_t *addresses, size_t count, struct w
 		if (source->task->order != NULL)
 			wanted[wanted_count++] =
 				(struct wanted){ source->task, source->first_row + offset, i };
-		else if (!is_deleted(source, offset))
-			addresses[i] = output_address(
-				source->task, source->first_live + offset -
-						      deletion_rank(source->deletion, offset));
+		else
+			addresses[i] = live_address(source, addresses[i]);
 	}
 	return wanted_count == 0 ? LANCET_OK : sweep_all(wanted, wanted_count, addresses, err);
 }
