@@ -134,7 +134,8 @@ tests_unit_test_page_writer_SOURCES = tests/unit/test_page_writer.c tests/unit/p
 tests_unit_test_page_writer_layouts_SOURCES = tests/unit/test_page_writer_layouts.c \
 	tests/unit/pagewrite.c
 EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrite.h
-unit_tests += tests/unit/test_import_arrow
+unit_tests += tests/unit/test_fragment_write tests/unit/test_import_arrow
+EXTRA_DIST += tests/unit/commitrows.h
 unit_tests += tests/unit/test_import_csv tests/unit/test_import_json \
 	tests/unit/test_import_value tests/unit/test_json_binary
 EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
@@ -142,4 +143,4 @@ unit_tests += tests/unit/test_assignments tests/unit/test_predicate tests/unit/t
 	tests/unit/test_wide
 EXTRA_DIST += tests/unit/commitwhere.h tests/unit/conditionrows.h
 unit_tests += tests/unit/test_file_writer
-EXTRA_DIST += tests/unit/filewritten.h
+EXTRA_DIST += tests/unit/fileread.h tests/unit/filewritten.h

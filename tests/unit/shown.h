@@ -43,6 +43,7 @@ show_value(const struct array *array, uint64_t index, struct buf *out)
 		buf_put_byte(out, '}');
 		return;
 	case FIELD_LIST:
+	case FIELD_MAP:
 		first = array_offset(array, index);
 		count = array_offset(array, index + 1) - first;
 		break;
