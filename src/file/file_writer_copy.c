@@ -85,13 +85,34 @@ can_copy_column(const struct file_writer *writer, const struct column_place *pla
 }
 
 static bool
+has_list_below(const struct field *field)
+{
+	if (field_is_leaf(field))
+		return false;
+	if (field->kind == FIELD_LIST || field->kind == FIELD_MAP)
+		return true;
+	for (size_t i = 0; i < field->child_count; i++) {
+		if (has_list_below(&field->children[i]))
+			return true;
+	}
+	return false;
+}
+
+/* True for layers of 2.1 and later of which the reference can't read pages with and without nulls
+ * in one column: structs above lists, and fixed-size lists of structs. */
+static bool
+must_be_alike(const struct field *field)
+{
+	if (field->kind == FIELD_FIXED_LIST && !field_is_leaf(field))
+		return true;
+	return field->kind == FIELD_STRUCT && field->nullable && has_list_below(field);
+}
+
+static bool
 can_copy_field(const struct file_writer *writer, const struct field *field,
 	const struct column_place *places)
 {
-	/* Of fixed-size lists of structs the reference can't read pages with and without nulls in
-	 * one column. */
-	if (field->blob != FIELD_NO_BLOB ||
-		(field->kind == FIELD_FIXED_LIST && !field_is_leaf(field)))
+	if (field->blob != FIELD_NO_BLOB || (writer->version != FILE_2_0 && must_be_alike(field)))
 		return false;
 	if (writer->tree_columns[field->ordinal] >= 0 &&
 		!can_copy_column(writer, &places[field->ordinal]))

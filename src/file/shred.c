@@ -144,8 +144,9 @@ find_validity(struct shred *shred, struct shred_path *path, uint64_t first, uint
 	return LANCET_OK;
 }
 
-/* A struct that may be null has nulls in all pages when there are lists below it: pylance (14.0.2)
- * miscounts them where pages of one column differ in that. */
+/* A struct that may be null has nulls in all pages when there are lists below it, and so has a
+ * fixed-size list of structs: pylance (14.0.2) miscounts them where pages of one column differ in
+ * that. */
 static bool
 is_always_nullable(const struct shred_path *path, unsigned layer)
 {
@@ -153,6 +154,8 @@ is_always_nullable(const struct shred_path *path, unsigned layer)
 
 	if (is_list(field) || !field->nullable)
 		return false;
+	if (field->kind == FIELD_FIXED_LIST)
+		return true;
 	for (unsigned below = 1; below < layer; below++)
 		if (is_list(path->arrays[below]->field))
 			return true;

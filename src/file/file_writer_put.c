@@ -253,6 +253,11 @@ check_nulls(enum file_version version, const struct array *array, uint64_t first
 			return lancet_fail(err, LANCET_INVALID,
 				"column %s: a null where there may be none",
 				page_column_name(field, name));
+		if (version == FILE_2_0 && field->parent != NULL && field->parent->packed)
+			return lancet_fail(err, LANCET_UNSUPPORTED,
+				"column %s: files of version 2.0 can't hold nulls in packed "
+				"structs",
+				page_column_name(field, name));
 		if (is_struct && version == FILE_2_0)
 			return lancet_fail(err, LANCET_UNSUPPORTED,
 				"column %s: files of version 2.0 can't hold null structs",
@@ -346,8 +351,9 @@ file_writer_finish(
 			return lancet_fail(err, LANCET_INVALID,
 				"column %.*s: %" PRIu64 " values, %" PRIu64 " in the first column",
 				FIELD_TEXT(root->field->name), root->rows, rows);
-		TRY(file_writer_end(writer, i, err));
 	}
+	for (size_t i = 0; i < count; i++)
+		TRY(file_writer_end(writer, i, err));
 	TRY(file_writer_put_tail(writer, rows, err));
 	*ret_written = (struct file_written){
 		.size = writer->position,
