@@ -15,7 +15,7 @@
 
 #define IMPORT_BUDGET ((size_t)64 << 20)
 
-enum import_text { TEXT_CSV, TEXT_JSON };
+enum import_text { TEXT_CSV, TEXT_JSON, TEXT_ARROW };
 
 struct import_test {
 	const struct import_field *fields;
@@ -106,13 +106,15 @@ import_batches(struct import_test *test, const struct field_tree *tree, struct r
 static inline void
 import_run(struct import_test *test, struct slice text)
 {
+	int (*const opens[])(const struct field_tree *schema, int from,
+		struct row_source **ret_source, struct lancet_error *err) = { import_csv_open,
+		import_json_open, import_arrow_open };
 	struct row_source *source = NULL;
 	struct field_tree tree;
 	int file = import_file(text), rc;
 
 	import_tree(test->fields, test->field_count, &tree);
-	rc = test->form == TEXT_CSV ? import_csv_open(&tree, file, &source, &test->err)
-				    : import_json_open(&tree, file, &source, &test->err);
+	rc = opens[test->form](&tree, file, &source, &test->err);
 	if (rc == LANCET_OK) {
 		rc = import_batches(test, &tree, source);
 		source->ops->free(source);
