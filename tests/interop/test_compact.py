@@ -3,10 +3,13 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import lance
+import numpy as np
 import pyarrow as pa
 import pytest
 from lance.optimize import Compaction
@@ -14,6 +17,7 @@ from lance.optimize import Compaction
 import archives
 import commits
 import generate
+import programs
 from commandline import opened, refusal, result
 
 VERSIONS = ("2.0", "2.1", "2.2")
@@ -308,3 +312,57 @@ def test_a_source_that_is_damaged_leaves_nothing(version):
     said = refusal(path, "compact", "binary_copy=never")
     assert "fragment 2" in said["error"]
     assert commits.files(path) == before
+
+
+# ---- memory ---------------------------------------------------------------------------------
+
+ROWS = 200_000
+
+
+def repetitive(number):
+    """160 MiB of values that take a few kilobytes in a file."""
+    rng = np.random.default_rng(number)
+    words = pa.array([f"{i} " * 80 for i in range(10, 15)])
+    columns = {"sorted": words.take(pa.array(np.sort(rng.integers(0, 5, ROWS)))),
+               "mixed": words.take(pa.array(rng.integers(0, 5, ROWS))),
+               "list": pa.ListArray.from_arrays(
+                   pa.array(np.arange(0, ROWS * 20 + 1, 20), pa.int32()),
+                   pa.array(np.repeat(rng.integers(0, 9, ROWS), 20)))}
+    for i in range(20):
+        columns[f"n{i}"] = pa.array(np.full(ROWS, i * number)) if i % 2 else pa.nulls(ROWS)
+    return pa.table(columns)
+
+
+def peak_of(process):
+    """KiB that it had at most, as seen until shortly before its end."""
+    peak = 0
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        lines = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+        peak = max([peak, *map(int, lines)])
+        time.sleep(0.01)
+    return peak
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_memory_does_not_follow_the_size_of_the_table(version):
+    """LANCEFS_COMPACT_GIB=10 for one that takes minutes."""
+    path, size, number = fresh(), 0, 0
+    table = repetitive(0)
+    if version == "2.0":
+        table = table.select(["mixed", "n1", "n2"])
+    while size < float(os.environ.get("LANCEFS_COMPACT_GIB", "0.6")) * 2**30:
+        lance.write_dataset(table, path, mode="append" if number else "create",
+                            data_storage_version=version)
+        number += 1
+        size += table.nbytes
+    rows = opened(path).count_rows()
+    opened(path).delete("n1 = 1000000")
+    command = [programs.program("lancet"), "compact", path, "binary_copy=never",
+               "target_rows=100000000"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        peak = peak_of(process)
+    assert process.returncode == 0
+    assert 4 << 10 < peak < 256 << 10, f"{peak} KiB"
+    assert layout(path) == [(rows, 0)]
+    shutil.rmtree(path)

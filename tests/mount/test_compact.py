@@ -25,7 +25,7 @@ def planned_and_carried_out():
         plan = result(control, "dry_run=true")
         equal((plan["tasks"], plan["fragments_removed"], plan["rows"]), (1, 3, 69), "the plan")
         equal([s["fragment"] for s in plan["plan"][0]["sources"]], [0, 1, 2], "its sources")
-        equal([d["rows"] for d in plan["plan"][0]["destinations"]], [69], "and what becomes of them")
+        equal([d["rows"] for d in plan["plan"][0]["destinations"]], [69], "destinations")
         equal((newest(mount), "version" in plan), (6, False), "a plan makes no version")
 
         ids = [column(mount, 6, f, "lineage/_rowid") for f in (0, 1, 2)]
