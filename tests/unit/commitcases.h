@@ -4,6 +4,8 @@
 
 #include "commitdrops.h"
 #include "commitrest.h"
+#include "commitrows.h"
+#include "commitwhere.h"
 
 struct commit_case {
 	const char *label;
@@ -95,6 +97,9 @@ static const struct commit_case commit_cases[] = {
 	{ "overlay", case_overlay, case_overlay_holds, 2, 2 },
 	{ "update", case_update, case_rewrite_holds, 2, 2 },
 	{ "index", case_index, case_index_holds, 2, 2 },
+	{ "append rows", case_append_rows, case_append_rows_holds, 2 + 1, 2 + 1 },
+	{ "delete where", case_delete_where, case_delete_where_holds, 2 + 1, 2 + 1 },
+	{ "update where", case_update_where, case_update_where_holds, 2 + 2, 2 + 2 },
 };
 
 /* The change of a row, on version `number`. */

@@ -4,6 +4,7 @@
 
 #include <lancet/column.h>
 #include <lancet/fragment.h>
+#include <lancet/scan.h>
 #include <lancet/transaction.h>
 
 #include "commitcases.h"
@@ -37,6 +38,31 @@ state_data_is_whole(const char *root, struct lancet_bytes name)
 	return size >= 0 && size == due && memcmp(found, want, (size_t)size) == 0;
 }
 
+static inline int
+state_count(void *user, const struct ArrowArray *batch, struct lancet_error *err)
+{
+	(void)err;
+	*(uint64_t *)user += (uint64_t)batch->length;
+	return LANCET_OK;
+}
+
+/* A file that an update made: all its rows can be read, and have what was set. */
+static inline bool
+state_update_is_whole(lancet_version *version, uint64_t ordinal, uint64_t rows)
+{
+	const struct lancet_scan_options options = { .fragments = &ordinal,
+		.fragment_count = 1,
+		.where = "name like '%!' and id is not null and price >= 1",
+		.limit = UINT64_MAX };
+	lancet_scan *scan = NULL;
+	uint64_t found = 0;
+	bool whole = lancet_scan_open(version, &options, &scan, NULL) == LANCET_OK &&
+		     lancet_scan_each(scan, state_count, &found, NULL) == LANCET_OK;
+
+	lancet_scan_free(scan);
+	return whole && found == rows;
+}
+
 static inline bool
 state_fragment_is_whole(const char *root, lancet_version *version, uint64_t ordinal)
 {
@@ -49,7 +75,8 @@ state_fragment_is_whole(const char *root, lancet_version *version, uint64_t ordi
 		return false;
 	info = lancet_fragment_info(fragment);
 	for (size_t i = 0; whole && i < info->file_count; i++)
-		whole = state_data_is_whole(root, info->files[i].path);
+		whole = state_data_is_whole(root, info->files[i].path) ||
+			state_update_is_whole(version, ordinal, info->physical_rows);
 	if (whole && info->has_deletion_file)
 		whole = lancet_deletion_open(fragment, &deletion, NULL) == LANCET_OK;
 	lancet_deletion_unref(deletion);
