@@ -49,7 +49,8 @@ libfile_la_SOURCES += src/file/file_blob.c src/file/file_writer.h src/file/file_
 	src/file/v20_write.c src/file/v20_write.h src/file/v20_write_bytes.c \
 	src/file/v20_write_bytes.h src/file/v20_write_check.c \
 	src/file/v20_write_dictionary.c src/file/v20_write_ends.c \
-	src/file/v20_write_fixed.c src/file/v20_write_bits.c src/file/v20_write_text.c
+	src/file/v20_write_fixed.c src/file/v20_write_bits.c \
+	src/file/v20_write_symbols.c src/file/v20_write_text.c
 libfile_la_SOURCES += src/file/constant_write.c src/file/fullzip_write.c \
 	src/file/miniblock_write.c src/file/page_writer.c src/file/page_writer.h \
 	src/file/page_writer_check.c src/file/shred.c src/file/shred.h src/file/shred_walk.c

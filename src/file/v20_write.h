@@ -28,8 +28,13 @@ int v20_put_fixed(struct page_out *page, const struct v20_values *values, struct
 /* VARIABLE, not all null: nulls are told by the ends. */
 int v20_put_variable(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err);
-int v20_put_binary(struct page_out *page, const struct v20_values *values, struct buf *into,
-	struct lancet_error *err);
+/* As ends and bytes. `others` is what the best other way makes of the bytes: with less than that
+ * they have to be compressed to be worth it, and *ret_done is false if they are not. */
+int v20_put_binary(struct page_out *page, const struct v20_values *values, uint64_t others,
+	struct buf *into, bool *ret_done, struct lancet_error *err);
+/* Text or bytes as symbols of a table, when that is much smaller. */
+int v20_put_symbols(struct page_out *page, const struct v20_values *values, struct buf *into,
+	bool *ret_done, struct lancet_error *err);
 /* Ends of lists and their nulls; *ret_items is how many items they have. */
 int v20_put_lists(struct page_out *page, const struct v20_values *values, struct buf *into,
 	struct lancet_error *err);

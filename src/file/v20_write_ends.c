@@ -59,24 +59,32 @@ v20_put_lists(struct page_out *page, const struct v20_values *values, struct buf
 }
 
 int
-v20_put_binary(struct page_out *page, const struct v20_values *values, struct buf *into,
-	struct lancet_error *err)
+v20_put_binary(struct page_out *page, const struct v20_values *values, uint64_t others,
+	struct buf *into, bool *ret_done, struct lancet_error *err)
 {
 	const struct array *array = values->array;
 	uint64_t start = array_offset(array, values->first);
+	struct slice all = slice_of("", 0);
 	struct buf ends = { 0 }, bytes = { 0 }, binary = { 0 };
 	uint64_t adjustment = 1;
+	size_t buffers = page->buffer_count;
 	int rc = put_ends(page, values, &ends, &adjustment, err);
-	struct slice all = slice_of("", 0);
 
+	*ret_done = true;
 	if (adjustment > 1)
 		all = slice_of(array->data.data + start, (size_t)(adjustment - 1));
-	if (rc == LANCET_OK)
+	if (rc == LANCET_OK && others < all.size)
+		rc = v20_try_zstd(page, array->field, 8, all, others, &bytes, ret_done, err);
+	else if (rc == LANCET_OK)
 		rc = v20_put_bytes(page, array->field, 8, all, &bytes, err);
 	v20_message(&binary, 1, &ends);
 	v20_message(&binary, 2, &bytes);
 	message_put_number(&binary, 3, adjustment);
-	v20_message(into, CASE(BINARY), &binary);
+	if (*ret_done)
+		v20_message(into, CASE(BINARY), &binary);
+	else
+		while (page->buffer_count > buffers)
+			page->buffers[--page->buffer_count].size = 0;
 	buf_release(&ends);
 	buf_release(&bytes);
 	buf_release(&binary);
@@ -90,5 +98,7 @@ v20_put_variable(struct page_out *page, const struct v20_values *values, struct 
 	bool done = false;
 
 	TRY(v20_put_text_dictionary(page, values, into, &done, err));
-	return done ? LANCET_OK : v20_put_binary(page, values, into, err);
+	if (!done)
+		TRY(v20_put_symbols(page, values, into, &done, err));
+	return done ? LANCET_OK : v20_put_binary(page, values, UINT64_MAX, into, &done, err);
 }

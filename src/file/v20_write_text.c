@@ -78,6 +78,7 @@ put_dictionary(struct page_out *page, const struct distinct *distinct, struct bu
 	struct array items;
 	struct v20_values all = { &items, 0, distinct->count };
 	unsigned index;
+	bool done;
 	struct buf *buffer = v20_new_buffer(page, &index, err);
 	int rc = buffer == NULL ? LANCET_LIMIT
 				: array_init(&items, distinct->values->field, &budget, err);
@@ -92,7 +93,7 @@ put_dictionary(struct page_out *page, const struct distinct *distinct, struct bu
 	for (unsigned i = 0; rc == LANCET_OK && i < distinct->count; i++)
 		rc = array_append_range(&items, distinct->values, distinct->first[i], 1, err);
 	if (rc == LANCET_OK)
-		rc = v20_put_binary(page, &all, &binary, err);
+		rc = v20_put_binary(page, &all, UINT64_MAX, &binary, &done, err);
 	v20_message(&dictionary, 1, &keys);
 	v20_message(&dictionary, 2, &binary);
 	message_put_number(&dictionary, 3, distinct->count);
