@@ -41,6 +41,9 @@ find_control(struct zip_writer *writer)
 
 	writer->bits_rep = bits_of(shred->rep, shred->entries);
 	writer->bits_def = bits_of(shred->def, shred->entries);
+	/* Without levels pylance (14.0.2) takes no notice of layers that can be null. */
+	if (shred->def != NULL && writer->bits_def == 0)
+		writer->bits_def = 1;
 	bits = writer->bits_rep + writer->bits_def;
 	writer->control = bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }

@@ -144,22 +144,49 @@ find_validity(struct shred *shred, struct shred_path *path, uint64_t first, uint
 	return LANCET_OK;
 }
 
-/* A struct that may be null has nulls in all pages when there are lists below it, and so has a
- * fixed-size list of structs: pylance (14.0.2) miscounts them where pages of one column differ in
- * that. */
+/* Whether a field, or one below it, is a list or fixed-size list that levels tell. */
 static bool
-is_always_nullable(const struct shred_path *path, unsigned layer)
+has_lists(const struct field *field)
 {
-	const struct field *field = path->arrays[layer]->field;
-
-	if (is_list(field) || !field->nullable)
+	if (field_is_leaf(field))
 		return false;
-	if (field->kind == FIELD_FIXED_LIST)
+	if (is_list(field) || field->kind == FIELD_FIXED_LIST)
 		return true;
-	for (unsigned below = 1; below < layer; below++)
-		if (is_list(path->arrays[below]->field))
+	for (size_t i = 0; i < field->child_count; i++)
+		if (has_lists(&field->children[i]))
 			return true;
 	return false;
+}
+
+/* pylance (14.0.2) miscounts the valid ones where pages of one column differ in whether a struct
+ * has nulls, when there are lists below it or a fixed-size list above. Such a struct, or fixed-size
+ * list, has some in all pages, as far as the layers tell: for all leaves, which have to agree. */
+static bool
+is_always_nullable(const struct field *field)
+{
+	if (is_list(field) || !field->nullable)
+		return false;
+	if (has_lists(field))
+		return true;
+	for (; field != NULL; field = field->parent)
+		if (field->kind == FIELD_FIXED_LIST)
+			return true;
+	return false;
+}
+
+/* It also miscounts what is above lists that are all valid: those with structs above them are told
+ * as ones that could be null. */
+static void
+avoid_valid_lists(const struct shred_path *path, int *kinds)
+{
+	bool above = false;
+
+	for (unsigned layer = path->count; layer-- > 1;) {
+		above |= !is_list(path->arrays[layer]->field);
+		if (above &&
+			kinds[layer] == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_LIST)
+			kinds[layer] = LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_LIST;
+	}
 }
 
 /* Kinds of all layers, and what tells the leaf's nulls. */
@@ -172,9 +199,9 @@ find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64
 	for (unsigned layer = path->count; layer-- > 1;) {
 		const struct array *array = path->arrays[layer];
 		bool list = is_list(array->field);
-		bool nulls = (array->null_count > 0 &&
-				     has_nulls(array->validity.data, first, count)) ||
-			     is_always_nullable(path, layer);
+		bool nulls =
+			(array->null_count > 0 && has_nulls(array->validity.data, first, count)) ||
+			is_always_nullable(array->field);
 
 		kinds[layer] = kind_of(list, nulls, list && has_empty(array, first, count));
 		go_inside(array, &first, &count);
@@ -184,6 +211,7 @@ find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64
 		path->validity != NULL &&
 			has_nulls(path->validity, first - path->validity_first, count),
 		false);
+	avoid_valid_lists(path, kinds);
 	return layers_init(&shred->layers, kinds, path->count, path->leaf, err);
 }
 
