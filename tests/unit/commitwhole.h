@@ -46,13 +46,14 @@ state_count(void *user, const struct ArrowArray *batch, struct lancet_error *err
 	return LANCET_OK;
 }
 
-/* A file that an update made: all its rows can be read, and have what was set. */
+/* A file of rows that were written: all of them can be read, and are what was set or appended. */
 static inline bool
-state_update_is_whole(lancet_version *version, uint64_t ordinal, uint64_t rows)
+state_rows_are_whole(lancet_version *version, uint64_t ordinal, uint64_t rows)
 {
 	const struct lancet_scan_options options = { .fragments = &ordinal,
 		.fragment_count = 1,
-		.where = "name like '%!' and id is not null and price >= 1",
+		.where = "name like '%!' and id is not null and price >= 1 or "
+			 "id in (1000, 1001, 1002) and price is null",
 		.limit = UINT64_MAX };
 	lancet_scan *scan = NULL;
 	uint64_t found = 0;
@@ -76,7 +77,7 @@ state_fragment_is_whole(const char *root, lancet_version *version, uint64_t ordi
 	info = lancet_fragment_info(fragment);
 	for (size_t i = 0; whole && i < info->file_count; i++)
 		whole = state_data_is_whole(root, info->files[i].path) ||
-			state_update_is_whole(version, ordinal, info->physical_rows);
+			state_rows_are_whole(version, ordinal, info->physical_rows);
 	if (whole && info->has_deletion_file)
 		whole = lancet_deletion_open(fragment, &deletion, NULL) == LANCET_OK;
 	lancet_deletion_unref(deletion);
