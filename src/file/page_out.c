@@ -47,7 +47,8 @@ page_column_name(const struct field *field, char into[PAGE_NAME_SIZE])
 		if (size + 1 > room)
 			break;
 		at -= size;
-		memcpy(at, field->name.data, size);
+		if (size > 0)
+			memcpy(at, field->name.data, size);
 		if (field->parent != NULL)
 			*--at = '.';
 	}
