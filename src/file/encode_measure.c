@@ -34,6 +34,29 @@ mini_slot_size(const struct encode_column *column)
 	return column->values.count == 0 ? 0 : variable_bytes(column) / column->values.count;
 }
 
+/* The logarithm, straight between powers of two: at most 0.09 too little. */
+static double
+log2_about(uint32_t number)
+{
+	unsigned whole = 31 - (unsigned)__builtin_clz(number);
+
+	return whole + (double)number / (double)(UINT32_C(1) << whole) - 1;
+}
+
+double
+encode_entropy(const uint32_t *times, size_t count)
+{
+	uint32_t total = 0;
+	double bits = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += times[i];
+	for (size_t i = 0; i < count; i++)
+		if (times[i] > 0)
+			bits += times[i] * (log2_about(total) - log2_about(times[i]));
+	return total == 0 ? 0 : bits / total;
+}
+
 struct measure {
 	struct mini_plan *plan;
 	struct buf buffers[ENCODE_BUFFERS_MAX];

@@ -48,6 +48,8 @@ struct mini_state {
 int mini_measure(struct mini_attempt *attempt, struct lancet_error *err);
 /* Bytes of a chunk of such buffers, as the layout has it without levels, and of its word. */
 uint64_t mini_chunk_size(enum file_version version, const size_t *sizes, unsigned count);
+/* Bits of a symbol, about, when each comes so many times. */
+double encode_entropy(const uint32_t *times, size_t count);
 /* Bytes of a slot, on average and without offsets. */
 uint64_t mini_slot_size(const struct encode_column *column);
 

@@ -35,26 +35,6 @@ take_sample(struct sample *sample, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* The logarithm, straight between powers of two: at most 0.09 too little. */
-static double
-log2_about(uint32_t number)
-{
-	unsigned whole = 31 - (unsigned)__builtin_clz(number);
-
-	return whole + (double)number / (double)(UINT32_C(1) << whole) - 1;
-}
-
-/* Bits of an index, when nothing is known of its neighbours. */
-static double
-entropy(const struct sample *sample)
-{
-	double bits = 0;
-
-	for (uint32_t i = 0; i < sample->set.count; i++)
-		bits += sample->times[i] * (log2_about(SAMPLE) - log2_about(sample->times[i]));
-	return bits / SAMPLE;
-}
-
 /* How many different values there are, about: of so many draws, so many were of one drawn already.
  */
 static double
@@ -76,7 +56,8 @@ promises(const struct sample *sample, uint64_t limit, uint64_t worth)
 		return false;
 	if (sample->repeats > SAMPLE / 20) /* runs: entropy says little */
 		return true;
-	size = count * entropy(sample) / 8 + (double)sample->set.bytes;
+	size = count / 8 * encode_entropy(sample->times, sample->set.count) +
+	       (double)sample->set.bytes;
 	return size < (double)worth / 100 * WORTH_SHARE;
 }
 

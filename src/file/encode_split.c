@@ -20,12 +20,17 @@
 #define LEVEL_MATCHES 3
 #define MATCH_MIN     6 /* bytes: shorter ones cost more time than they save bytes */
 #define PLANES_MAX    8u
+#define PIECE         1024u
+#define FIRST_PIECES  ((size_t)6 * PIECE)
+#define PARTS_MAX     (PLANES_MAX * (1u << MINI_VALUES_LINEAGE_LOG2) / PIECE)
+#define PIECE_COST    0.2                 /* bits of a byte */
 #define PLANE_GAP     192u                /* bytes */
 #define CHUNK_21_GOAL ((size_t)30 * 1024) /* leaves room for levels, and for worse chunks */
 
 struct split {
 	struct compressor compressor;
 	struct buf planes;
+	bool in_pieces[PLANES_MAX];
 };
 
 static void
@@ -38,23 +43,78 @@ split_release(void *own)
 	free(split);
 }
 
+/* zstd takes a plane for random when no byte of it makes more than 1/128, though up to a bit of
+ * each could be saved. In small pieces there is nearly always one that does. Planes
+ * a little above the limit are cut as well: other chunks may be below it. */
+static bool
+wants_pieces(const uint8_t *plane, size_t size)
+{
+	uint32_t times[256] = { 0 }, most = 0;
+
+	for (size_t i = 0; i < size; i++)
+		times[plane[i]]++;
+	for (unsigned i = 0; i < ARRAY_SIZE(times); i++)
+		most = times[i] > most ? times[i] : most;
+	return most <= size / 96 + 4 && encode_entropy(times, ARRAY_SIZE(times)) + PIECE_COST < 8;
+}
+
+static int
+make_planes(const struct encode_column *column, struct split *split, uint64_t first, uint64_t count,
+	struct lancet_error *err)
+{
+	split->planes.size = 0;
+	if (!buf_reserve(&split->planes, ((size_t)count + PLANE_GAP) * column->width))
+		return buf_check(&split->planes, "planes of a chunk", err);
+	byte_planes_split(column->data + first * column->width, (size_t)count, column->width,
+		split->planes.data, (size_t)count + PLANE_GAP);
+	return LANCET_OK;
+}
+
+/* The first ones are long enough to pay for a table, the others short enough to take it over. */
+static size_t
+piece_size(uint64_t first)
+{
+	return first < FIRST_PIECES ? 2 * PIECE : PIECE;
+}
+
 static int
 split_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
 	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
 {
-	struct slice parts[PLANES_MAX];
+	struct slice parts[PARTS_MAX + PLANES_MAX];
 	struct split *split = own;
-	size_t stride = (size_t)count + PLANE_GAP;
+	size_t part_count = 0;
 
-	split->planes.size = 0;
-	if (!buf_reserve(&split->planes, stride * column->width))
-		return buf_check(&split->planes, "planes of a chunk", err);
-	byte_planes_split(column->data + first * column->width, (size_t)count, column->width,
-		split->planes.data, stride);
-	for (size_t i = 0; i < column->width; i++)
-		parts[i] = slice_of(split->planes.data + i * stride, (size_t)count);
-	TRY(compress_parts(&split->compressor, parts, column->width, into, err));
+	TRY(make_planes(column, split, first, count, err));
+	for (size_t i = 0; i < column->width; i++) {
+		const uint8_t *plane = split->planes.data + i * (count + PLANE_GAP);
+		size_t left = (size_t)count;
+
+		while (left > 0) {
+			size_t size = split->in_pieces[i] ? piece_size(count - left) : left;
+
+			size = size < left ? size : left;
+			parts[part_count++] = slice_of(plane, size);
+			plane += size;
+			left -= size;
+		}
+	}
+	TRY(compress_parts(&split->compressor, parts, part_count, into, err));
 	return mini_check_size(column, into, err);
+}
+
+/* From values in the middle of the page. */
+static int
+choose_pieces(const struct encode_column *column, struct split *split, struct lancet_error *err)
+{
+	uint64_t count = column->values.count, some = UINT64_C(1) << mini_values_log2(column);
+
+	some = some < count ? some : count;
+	TRY(make_planes(column, split, (count - some) / 2, some, err));
+	for (size_t i = 0; i < column->width; i++)
+		split->in_pieces[i] =
+			wants_pieces(split->planes.data + i * (some + PLANE_GAP), (size_t)some);
+	return LANCET_OK;
 }
 
 /* In 2.1 chunks have to be small; how small is seen from one of them. */
@@ -110,6 +170,8 @@ open_level(const struct encode_column *column, int level, enum decompress_scheme
 	attempt->plan.buffer_count = 1;
 	attempt->fits = true;
 	TRY(buf_check(&attempt->plan.message, "encoding of a page", err));
+	if (level == LEVEL_SYMBOLS)
+		TRY(choose_pieces(column, split, err));
 	return choose_chunk(column, split, &attempt->plan, err);
 }
 

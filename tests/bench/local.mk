@@ -8,6 +8,8 @@ tests_bench_translate_SOURCES = tests/bench/translate.c
 EXTRA_DIST += tests/bench/commit.py
 EXTRA_PROGRAMS += tests/bench/commit
 tests_bench_commit_SOURCES = tests/bench/commit.c
+EXTRA_PROGRAMS += tests/bench/encode
+tests_bench_encode_SOURCES = tests/bench/encode.c
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
@@ -22,4 +24,6 @@ bench-translate: tests/bench/translate
 bench-commit: tests/bench/commit
 	COMMIT='$(abs_top_builddir)/tests/bench/commit' \
 		$(PYTHON) $(srcdir)/tests/bench/commit.py $(BENCH_FLAGS)
-.PHONY: bench bench-scan bench-translate bench-commit
+bench-encode: tests/bench/encode
+	tests/bench/encode $(BENCH_FLAGS)
+.PHONY: bench bench-scan bench-translate bench-commit bench-encode

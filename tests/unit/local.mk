@@ -142,5 +142,5 @@ EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
 unit_tests += tests/unit/test_assignments tests/unit/test_predicate tests/unit/test_scan_where \
 	tests/unit/test_wide
 EXTRA_DIST += tests/unit/commitwhere.h tests/unit/conditionrows.h
-unit_tests += tests/unit/test_file_writer
+unit_tests += tests/unit/test_file_writer tests/unit/test_file_writer_copy tests/unit/test_v20_write
 EXTRA_DIST += tests/unit/fileread.h tests/unit/filewritten.h
