@@ -15,7 +15,7 @@ struct written_field {
 	int id, parent;
 	const char *name, *type;
 	bool nullable;
-	const char *key; /* of metadata, or NULL; its value is "true" */
+	const char *entry; /* of metadata: "key", which is true, or "key=value"; or NULL */
 };
 
 struct written {
@@ -71,11 +71,14 @@ written_open_writer(struct written *written, const struct written_field *fields,
 		field->logical_type = written_text(fields->type);
 		field->nullable = fields->nullable;
 		written->pointers[at] = field;
-		if (fields->key == NULL)
+		if (fields->entry == NULL)
 			continue;
 		lance__file__string_entry__init(&written->entries[at]);
-		written->entries[at].key = written_text(fields->key);
-		written->entries[at].value = written_text("true");
+		written->entries[at].key = written_text(fields->entry);
+		written->entries[at].key.len = strcspn(fields->entry, "=");
+		written->entries[at].value = written_text(strchr(fields->entry, '=') == NULL
+								  ? "true"
+								  : strchr(fields->entry, '=') + 1);
 		written->listed[at] = &written->entries[at];
 		field->metadata = &written->listed[at];
 		field->n_metadata = 1;
