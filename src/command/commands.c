@@ -22,9 +22,15 @@ const struct command commands[] = {
 		"index_remap binary_copy dry_run",
 		"run | [target_rows=1048576] [materialize_deletions=true] "
 		"[materialize_deletions_threshold=0.1]\n[fragments=0-9,12] [max_source_rows=N] "
-		"[max_source_bytes=N] [index_remap=auto|defer|skip]\n[binary_copy=auto|never|force] "
+		"[max_source_bytes=N] [index_remap=auto|defer|skip]\n"
+		"[binary_copy=auto|never|force] "
 		"[max_rows_per_group=N (no effect)] [dry_run=true]" COMMIT_USAGE,
 		run_compact },
+	{ "partition", COMMAND_COMMITS | COMMAND_LONG,
+		"by labels format fragments index_remap dry_run",
+		"by=COLUMN | labels=FILE [format=auto|u16|text]  [fragments=0-9,12] "
+		"[index_remap=auto|skip]\n[dry_run=true]" COMMIT_USAGE,
+		run_partition },
 	{ "set", COMMAND_COMMITS | COMMAND_QUICK, "config.* metadata.* schema_metadata.* field.*",
 		"config.KEY=VALUE | metadata.KEY=VALUE | schema_metadata.KEY=VALUE | "
 		"field.NAME.KEY=VALUE ..." COMMIT_USAGE,

@@ -13,6 +13,7 @@ int run_compact(struct command_run *run, struct lancet_error *err);
 int run_delete(struct command_run *run, struct lancet_error *err);
 int run_drop_columns(struct command_run *run, struct lancet_error *err);
 int run_drop_index(struct command_run *run, struct lancet_error *err);
+int run_partition(struct command_run *run, struct lancet_error *err);
 int run_pin(struct command_run *run, struct lancet_error *err);
 int run_rename_column(struct command_run *run, struct lancet_error *err);
 int run_repair(struct command_run *run, struct lancet_error *err);

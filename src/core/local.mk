@@ -178,6 +178,11 @@ core_sources += src/core/compact_config.c src/core/compact_plan.c src/core/rewri
 	src/core/rewrite_json.c src/core/rewrite_pieces.c src/core/rewrite_plan.c \
 	src/core/rewrite_plan.h src/core/rewrite_queue.c src/core/rewrite_run.c \
 	src/core/rewrite_unit.c src/core/rewrite_write.h
+core_sources += src/core/label_spool.c src/core/label_spool.h src/core/partition.c \
+	src/core/partition.h src/core/partition_column.c src/core/partition_file.c \
+	src/core/partition_lineage.c src/core/partition_scatter.c src/core/partition_write.c \
+	src/core/partition_write.h src/core/rowmap_write.c src/core/rowmap_write.h \
+	src/core/value_labels.c src/core/value_labels.h
 pkginclude_HEADERS += src/core/include/lancet/rewrite.h
 
 liblancet_all_la_SOURCES = $(core_sources)

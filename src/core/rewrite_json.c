@@ -21,9 +21,13 @@ put_source(struct jsonw *w, const struct rewrite_source *source)
 
 /* Ids and bytes are known once it was carried out. */
 static void
-put_destination(struct jsonw *w, const struct rewrite_output *output)
+put_destination(struct jsonw *w, const struct rewrite_task *task, size_t number)
 {
+	const struct rewrite_output *output = &task->outputs[number];
+
 	jsonw_object(w, NULL);
+	if (task->order != NULL)
+		jsonw_json(w, "value", task->order->describe(task, number));
 	if (output->id != 0)
 		jsonw_u64(w, "fragment", output->id);
 	jsonw_u64(w, "rows", output->rows);
@@ -43,7 +47,7 @@ put_task(struct jsonw *w, const struct rewrite_task *task)
 	jsonw_end(w);
 	jsonw_array(w, "destinations");
 	for (size_t i = 0; i < task->output_count; i++)
-		put_destination(w, &task->outputs[i]);
+		put_destination(w, task, i);
 	jsonw_end(w);
 	jsonw_end(w);
 }

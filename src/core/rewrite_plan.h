@@ -55,6 +55,8 @@ struct rewrite_order {
 	/* Labels of physical rows of the sources, from `first` on; LANCET_NO_LABEL: deleted. */
 	int (*labels)(const struct rewrite_task *task, uint64_t first, size_t count, uint16_t *into,
 		struct lancet_error *err);
+	/* What the rows of an output have in common, as JSON. */
+	struct slice (*describe)(const struct rewrite_task *task, size_t output);
 	void (*release)(struct rewrite_task *task);
 };
 

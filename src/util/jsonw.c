@@ -321,6 +321,13 @@ jsonw_null(struct jsonw *w, const char *key)
 }
 
 void
+jsonw_json(struct jsonw *w, const char *key, struct slice value)
+{
+	begin_value(w, key);
+	buf_put_slice(w->out, value);
+}
+
+void
 jsonw_base64(struct jsonw *w, const char *key, struct slice value)
 {
 	begin_value(w, key);

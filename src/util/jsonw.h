@@ -47,6 +47,7 @@ void jsonw_i64_text(struct jsonw *w, const char *key, int64_t value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_null(struct jsonw *w, const char *key);
 void jsonw_base64(struct jsonw *w, const char *key, struct slice value);
+void jsonw_json(struct jsonw *w, const char *key, struct slice value); /* JSON already */
 
 /* For those who write JSON without a jsonw: parts of a string, without its quotes. Text must be
  * UTF-8 as a whole; base64 may be written in pieces of a multiple of 3 bytes. */

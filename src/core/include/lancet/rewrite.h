@@ -54,13 +54,27 @@ LANCET_API int lancet_compact_plan(lancet_version *read,
 	const struct lancet_compact_options *options, lancet_rewrite **ret_rewrite,
 	struct lancet_error *err);
 
+enum lancet_label_format { LANCET_LABELS_AUTO, LANCET_LABELS_U16, LANCET_LABELS_TEXT };
+
+/* Rows of the fragments go to one new fragment for each value or label, in the order that they
+ * have; these come by ascending value: numbers before NaN, null last. */
 struct lancet_partition_options {
-	const char *by; /* column, or NULL: labels */
-	int labels;     /* descriptor of a file with a label for each row; -1 with `by` */
-	const uint64_t *fragments; /* NULL: all */
+	const char *by; /* a top-level column of plain values, or NULL: labels */
+	/* Descriptor of a regular file, read from its beginning, or -1 with `by`: a label for each
+	 * physical row of the fragments in the order of their ids, two bytes little-endian or a
+	 * line, up to 65534; those of deleted rows don't matter, 65535 and "-" are none. */
+	int labels;
+	enum lancet_label_format format; /* AUTO: lines, when there are but digits, - and ends */
+	const uint64_t *fragments;       /* ids, ascending; NULL: all */
 	size_t fragment_count;
 	enum lancet_index_remap index_remap;
 };
+/* Reads the column, or the labels; of the run only cancelled and progress count. Where rows have no
+ * stable ids, the reuse history gets to know where they went, which readers before its tagged form
+ * refuse (flag 1024), unless the remap is skipped. INVALID: no such column, labels that don't fit,
+ * fragments that different index segments answer for. UNSUPPORTED: columns of nested values,
+ * fragments with overlays (unless rows have stable ids), what compaction refuses. LIMIT: more than
+ * 65535 values. NOT_FOUND: a fragment. A plan without tasks: the rows lie like this already. */
 LANCET_API int lancet_partition_plan(lancet_version *read,
 	const struct lancet_partition_options *options, const struct lancet_rewrite_run *run,
 	lancet_rewrite **ret_rewrite, struct lancet_error *err);
