@@ -120,17 +120,22 @@ constant_write_nulls(struct page_job *job, struct lancet_error *err)
 	return put_page(job, NULL, job->shred.layers.count > 1, false, err);
 }
 
-/* Beside a value levels are raw: nobody reads them otherwise. Chunks have shorter ones, but all the
- * values. */
-static bool
-is_shorter(const struct page_job *job, const struct encode_values *values, uint64_t size)
+/* Beside a value levels are raw: nobody reads them otherwise. Those of chunks are shorter; they
+ * have all the values, but a dictionary may hold them. */
+static int
+is_shorter(const struct page_job *job, const struct encode_values *values, uint64_t size,
+	bool *ret_shorter, struct lancet_error *err)
 {
 	const struct shred *shred = &job->shred;
 	uint64_t levels = shred->entries * 2 * ((shred->rep != NULL) + (shred->def != NULL));
+	bool repeats = false;
 
-	if (levels <= RAW_LEVELS_SMALL)
-		return true;
-	return encode_wants_zip(values) && levels < shred->valid * size;
+	*ret_shorter = levels <= RAW_LEVELS_SMALL;
+	if (*ret_shorter || !encode_wants_zip(values))
+		return LANCET_OK;
+	TRY(encode_repeats(values, &repeats, err));
+	*ret_shorter = !repeats && levels < shred->valid * size;
+	return LANCET_OK;
 }
 
 int
@@ -144,10 +149,11 @@ constant_write_value(struct page_job *job, bool *ret_done, struct lancet_error *
 	if (job->version < FILE_2_2)
 		return LANCET_OK;
 	rc = encode_constant(&values, ret_done, &is_inline, &value, err);
-	*ret_done = rc == LANCET_OK && *ret_done && is_shorter(job, &values, value.size);
-	if (*ret_done && !is_inline)
+	if (rc == LANCET_OK && *ret_done)
+		rc = is_shorter(job, &values, value.size, ret_done, err);
+	if (rc == LANCET_OK && *ret_done && !is_inline)
 		buf_put_slice(&job->out.buffers[job->out.buffer_count++], buf_slice(&value));
-	if (*ret_done)
+	if (rc == LANCET_OK && *ret_done)
 		rc = put_page(job, is_inline ? &value : NULL, levels, true, err);
 	buf_release(&value);
 	return rc;

@@ -13,10 +13,11 @@
 
 #define SLOTS_MIN 100u
 /* Few bytes, as reading a single row needs all items. */
-#define ITEMS_MAX  100000u
-#define BYTES_MAX  ((uint64_t)1 << 20) /* of all items */
-#define WIDTH_MIN  4u                  /* bytes of a value that can be worth an index */
-#define INDEX_BITS 32u
+#define ITEMS_MAX   100000u
+#define BYTES_MAX   ((uint64_t)1 << 20) /* of all items */
+#define WIDTH_MIN   4u                  /* bytes of a value that can be worth an index */
+#define INDEX_BITS  32u
+#define REPEATS_MIN 4u /* times that each value occurs, on average, when they are wide */
 
 struct dictionary {
 	struct array_budget budget;
@@ -129,20 +130,39 @@ open_keys(
 	return rc;
 }
 
-/* Fills the indices; *ret_few is false when there are too many different values. Nulls have the
- * index before. */
+/* Null text is an item of its own that has no bytes: readers may copy what stands under nulls. Null
+ * numbers have the index before. */
+static int
+number_null(const struct encode_column *column, struct value_set *set, uint32_t *null_number,
+	uint32_t *ret_number, struct lancet_error *err)
+{
+	const uint32_t nothing = DICTIONARY_NOTHING;
+
+	if (column->bits != 0)
+		return LANCET_OK;
+	if (*null_number == DICTIONARY_NOTHING) {
+		*null_number = set->count++;
+		buf_put(&set->firsts, &nothing, sizeof(nothing));
+	}
+	*ret_number = *null_number;
+	return buf_check(&set->firsts, "dictionary", err);
+}
+
+/* Fills the indices; *ret_few is false when there are too many different values. */
 static int
 number_values(const struct encode_column *column, struct value_set *set, struct array *indices,
 	bool *ret_few, struct lancet_error *err)
 {
 	uint64_t count = column->values.count;
-	uint32_t number = 0;
+	uint32_t number = 0, null_number = DICTIONARY_NOTHING;
 	uint8_t *place;
 
 	TRY(array_extend_fixed(indices, INDEX_BITS, count, &place, err));
 	for (uint64_t i = 0; i < count; i++) {
 		if (!encode_column_is_null(column, i))
 			TRY(value_set_add(set, i, &number, err));
+		else
+			TRY(number_null(column, set, &null_number, &number, err));
 		if (set->count > set->limit || set->bytes > BYTES_MAX)
 			return LANCET_OK;
 		memcpy(place + i * sizeof(number), &number, sizeof(number));
@@ -158,7 +178,7 @@ shift_firsts(struct buf *firsts, uint64_t first)
 	uint32_t *slots = (uint32_t *)(void *)firsts->data;
 
 	for (size_t i = 0; i < firsts->size / sizeof(*slots); i++)
-		slots[i] += (uint32_t)first;
+		slots[i] += slots[i] == DICTIONARY_NOTHING ? 0 : (uint32_t)first;
 }
 
 static int
@@ -207,6 +227,44 @@ open_column(
 	TRY(value_set_init(&set, column, (uint32_t)limit, err));
 	rc = open_values(column, &set, attempt, err);
 	value_set_release(&set);
+	return rc;
+}
+
+/* How many different values there are, up to too many of them. */
+static int
+count_values(const struct encode_column *column, bool *ret_few, struct lancet_error *err)
+{
+	uint64_t limit = column->values.count / REPEATS_MIN;
+	uint32_t number;
+	struct value_set set;
+	int rc;
+
+	limit = limit < ITEMS_MAX ? limit : ITEMS_MAX;
+	rc = value_set_init(&set, column, (uint32_t)limit, err);
+	for (uint64_t i = 0; rc == LANCET_OK && i < column->values.count; i++) {
+		if (set.count > set.limit || set.bytes > BYTES_MAX)
+			break;
+		if (!encode_column_is_null(column, i))
+			rc = value_set_add(&set, i, &number, err);
+	}
+	*ret_few = set.count > 0 && set.count <= set.limit && set.bytes <= BYTES_MAX;
+	value_set_release(&set);
+	return rc;
+}
+
+int
+encode_repeats(const struct encode_values *values, bool *ret_repeats, struct lancet_error *err)
+{
+	struct encode_column column;
+	int rc = LANCET_OK;
+
+	*ret_repeats = false;
+	if (values->array->field->kind != FIELD_VARIABLE)
+		return LANCET_OK;
+	TRY(encode_column_open(values, &column, err));
+	if (can_have_one(&column))
+		rc = count_values(&column, ret_repeats, err);
+	encode_column_release(&column);
 	return rc;
 }
 

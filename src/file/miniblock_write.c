@@ -228,9 +228,11 @@ make_plans(struct mini_writer *writer)
 	uint64_t chunk;
 
 	TRY(mini_plan_make(&values, &writer->plan, writer->err));
-	if (values.array->field->kind == FIELD_DICTIONARY &&
-		writer->plan.dictionary_message.size == 0)
-		return lancet_fail(writer->err, LANCET_UNSUPPORTED, "values of a dictionary");
+	assert(writer->plan.buffer_count <= ENCODE_BUFFERS_MAX);
+	assert(values.array->field->kind != FIELD_DICTIONARY ||
+		writer->plan.dictionary_message.size > 0);
+	if (writer->job->needs_dictionary && writer->plan.dictionary_message.size == 0)
+		return lancet_fail(writer->err, LANCET_LIMIT, "wide values");
 	writer->log2 = writer->plan.chunk_log2;
 	chunk = (shred->entries << writer->plan.chunk_log2) / shred->visible;
 	chunk = chunk < shred->entries ? chunk : shred->entries;

@@ -41,7 +41,7 @@ static int
 choose_layout(struct page_job *job, bool last_resort, bool *ret_fits, struct lancet_error *err)
 {
 	struct encode_values values = page_values(job);
-	bool done = false;
+	bool done = false, repeats = false, zip;
 
 	*ret_fits = true;
 	if (constant_wants_nulls(job))
@@ -49,7 +49,11 @@ choose_layout(struct page_job *job, bool last_resort, bool *ret_fits, struct lan
 	TRY(constant_write_value(job, &done, err));
 	if (done)
 		return LANCET_OK;
-	if (!encode_wants_zip(&values)) {
+	zip = encode_wants_zip(&values);
+	if (zip)
+		TRY(encode_repeats(&values, &repeats, err));
+	job->needs_dictionary = zip;
+	if (!zip || repeats) {
 		int rc = miniblock_write(job, ret_fits, err);
 
 		if (rc != LANCET_LIMIT && (rc != LANCET_OK || *ret_fits || !last_resort))

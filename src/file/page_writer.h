@@ -9,7 +9,8 @@
 struct page_job {
 	enum file_version version;
 	const struct field *leaf;
-	struct shred shred; /* levels and values of the page */
+	bool needs_dictionary; /* or else its values are too wide for chunks */
+	struct shred shred;    /* levels and values of the page */
 	struct page_out out;
 };
 
@@ -24,7 +25,7 @@ int page_put_layout(
 int page_check_values(const struct page_job *job, struct lancet_error *err);
 
 /* miniblock_write.c. *ret_fits is false when a chunk can't hold the levels of its values: fewer
- * rows may fit, and full-zip pages always do. LIMIT: the values alone are too large. */
+ * rows may fit, and full-zip pages always do. LIMIT: the values alone are too wide. */
 int miniblock_write(struct page_job *job, bool *ret_fits, struct lancet_error *err);
 /* fullzip_write.c. */
 int fullzip_write(struct page_job *job, struct lancet_error *err);

@@ -243,6 +243,42 @@ many_nulls(struct array *array)
 	random_numbers(array, 3);
 }
 
+static void
+put_wide(struct array *array, uint64_t count, uint64_t different)
+{
+	char text[400];
+	int rc = LANCET_OK;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t random = i % different + 1;
+
+		for (size_t at = 0; at < sizeof(text); at++)
+			text[at] = (char)next_random(&random);
+		rc |= array_append_bytes(array, slice_of(text, sizeof(text)), NULL);
+		if (i % 3 == 0)
+			rc |= array_append_nulls(array, 1, NULL);
+	}
+	ck_assert_int_eq(rc, LANCET_OK);
+}
+
+static void
+few_wide_texts(struct array *array)
+{
+	put_wide(array, 3000, 7);
+}
+
+static void
+one_wide_text(struct array *array)
+{
+	put_wide(array, 3000, 1);
+}
+
+static void
+other_wide_texts(struct array *array)
+{
+	put_wide(array, 3000, 3000);
+}
+
 static const struct {
 	const char *label, *fields;
 	void (*fill)(struct array *array);
@@ -257,6 +293,9 @@ static const struct {
 	{ "many in a row", "lli", many_empty_in_a_row, ZIP, 1, 1 },
 	{ "a long row among others", "lli", one_row_among_others, MINI | ZIP, 2, 3 },
 	{ "more entries than a page takes", "li", more_entries_than_a_page, MINI, 2, 4 },
+	{ "few wide texts", "t", few_wide_texts, MINI, 1, 1 },
+	{ "one wide text", "t", one_wide_text, MINI, 1, 1 },
+	{ "wide texts", "t", other_wide_texts, ZIP, 1, 1 },
 	{ "more nulls than a page takes", "i", many_nulls, MINI | CONSTANT, 2, 4 },
 };
 
