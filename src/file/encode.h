@@ -38,8 +38,8 @@ int encode_constant(const struct encode_values *values, bool *ret_constant, bool
 	struct buf *value, struct lancet_error *err);
 /* True when the values belong into a full-zip page: wide ones, for which chunks make no sense. */
 bool encode_wants_zip(const struct encode_values *values);
-/* Of such: *ret_repeats is true when they are few different ones, which a page dictionary holds; the
- * plan of a mini-block has one then. */
+/* Of such: *ret_repeats is true when they are few different ones, which a page dictionary holds;
+ * the plan of a mini-block has one then. */
 int encode_repeats(
 	const struct encode_values *values, bool *ret_repeats, struct lancet_error *err);
 int mini_plan_make(
