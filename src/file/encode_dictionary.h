@@ -30,8 +30,9 @@ bool value_set_find(const struct value_set *set, uint64_t index, uint32_t *ret_n
 int value_set_promises(const struct encode_column *column, uint64_t limit, uint64_t worth,
 	bool *ret_promises, struct lancet_error *err);
 
+#define DICTIONARY_NOTHING UINT32_MAX
 /* Items of an array, FIXED or VARIABLE, as the block of a dictionary and its message. UNSUPPORTED
- * by name: other types. */
+ * by name: other types. The index DICTIONARY_NOTHING stands for a text without bytes. */
 int dictionary_items_put(enum file_version version, const struct array *items,
 	const uint32_t *indices, uint64_t count, struct buf *message, struct buf *block,
 	struct lancet_error *err);

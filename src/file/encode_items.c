@@ -15,6 +15,12 @@ put_number(struct buf *into, uint64_t number, unsigned width)
 	buf_put(into, &number, width);
 }
 
+static struct slice
+item_bytes(const struct array *items, uint32_t index)
+{
+	return index == DICTIONARY_NOTHING ? (struct slice){ 0 } : array_bytes(items, index);
+}
+
 /* Bits of the offsets, where bytes start, the offsets, the bytes. */
 static void
 put_variable(const struct array *items, const uint32_t *indices, uint64_t count, struct buf *block)
@@ -26,11 +32,11 @@ put_variable(const struct array *items, const uint32_t *indices, uint64_t count,
 	put_number(block, (count + 3) * width, width);
 	put_number(block, offset, width);
 	for (uint64_t i = 0; i < count; i++) {
-		offset += array_bytes(items, indices[i]).size;
+		offset += item_bytes(items, indices[i]).size;
 		put_number(block, offset, width);
 	}
 	for (uint64_t i = 0; i < count; i++)
-		buf_put_slice(block, array_bytes(items, indices[i]));
+		buf_put_slice(block, item_bytes(items, indices[i]));
 }
 
 static void
