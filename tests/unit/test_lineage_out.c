@@ -291,6 +291,7 @@ START_TEST(lineage_that_is_missing_is_no_default)
 	s.fragment.info.lineage[LANCET_ROW_ID].placement = LANCET_NONE;
 	ck_assert_int_eq(lineage_source_open(&s.fragment, &source, &err), LANCET_CORRUPT);
 	ck_assert_str_eq(err.text, "fragment 7: _rowid: absent, on a dataset with stable row ids");
+	release_stored(&s);
 	make_stored(&s);
 	s.fragment.info.physical_rows = 11;
 	ck_assert_int_eq(lineage_source_open(&s.fragment, &source, &err), LANCET_CORRUPT);

@@ -111,22 +111,22 @@ fill(struct lineage_pack *pack, uint64_t (*value)(uint64_t), uint64_t count)
 START_TEST(values_come_back)
 {
 	static const uint64_t counts[] = { 1, 1023, 1024, 1025, 5000, VALUES_MAX };
-	uint64_t got[VALUES_MAX];
+	static uint64_t got[VALUES_MAX], want[VALUES_MAX];
 
+	for (uint64_t i = 0; i < VALUES_MAX; i++)
+		want[i] = patterns[_i].value(i);
 	for (size_t c = 0; c < ARRAY_SIZE(counts); c++) {
 		struct lineage_pack pack = { 0 };
 
 		fill(&pack, patterns[_i].value, counts[c]);
 		lineage_pack_read(&pack, 0, counts[c], got);
-		for (uint64_t i = 0; i < counts[c]; i++)
-			ck_assert_uint_eq(got[i], patterns[_i].value(i));
+		ck_assert_mem_eq(got, want, counts[c] * sizeof(*got));
 		for (uint64_t k = 0; k < 200; k++) {
 			uint64_t first = scramble(k) % counts[c];
 			size_t count = scramble(k + 99) % (counts[c] - first + 1);
 
 			lineage_pack_read(&pack, first, count, got);
-			for (size_t i = 0; i < count; i++)
-				ck_assert_uint_eq(got[i], patterns[_i].value(first + i));
+			ck_assert_mem_eq(got, want + first, count * sizeof(*got));
 		}
 		lineage_pack_release(&pack);
 	}
