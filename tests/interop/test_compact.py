@@ -365,6 +365,68 @@ def test_datasets_of_all_kinds(ident):
         opened(path).validate()
 
 
+# ---- others at the same time ----------------------------------------------------------------
+
+RACES = range(int(os.environ.get("LANCEFS_COMPACT_RACES", "8")))
+
+
+class Table:
+    """What pylance does to a dataset, and what its rows are then: {id: value}."""
+
+    def __init__(self, rng, path):
+        self.rng, self.path, self.rows, self.next = rng, path, {}, 0
+        self.options = {"enable_stable_row_ids": rng.random() < 0.5}
+
+    def append(self, count):
+        part = pa.table({"id": pa.array(range(self.next, self.next + count), pa.int64()),
+                         "v": pa.array([0] * count, pa.int64())})
+        lance.write_dataset(part, self.path, mode="append" if self.next else "create",
+                            **self.options)
+        self.rows.update({number: 0 for number in range(self.next, self.next + count)})
+        self.next += count
+
+    def change(self):
+        what, by = self.rng.random(), self.rng.randint(2, 9)
+        if what < 0.4:
+            opened(self.path).delete(f"id % {by} = 1")
+            self.rows = {i: v for i, v in self.rows.items() if i % by != 1}
+        elif what < 0.7:
+            opened(self.path).update({"v": "v + 1"}, where=f"id % {by} = 0")
+            self.rows = {i: v + (i % by == 0) for i, v in self.rows.items()}
+        else:
+            self.append(10)
+
+    def check(self):
+        ds = opened(self.path)
+        table = ds.to_table()
+        got = dict(zip(table["id"].to_pylist(), table["v"].to_pylist()))
+        assert table.num_rows == len(got) and got == self.rows
+        ds.validate()
+        for number in self.rng.sample(range(self.next), 5):
+            assert ds.count_rows(f"id = {number}") == (number in self.rows)
+
+
+@pytest.mark.parametrize("seed", RACES)
+def test_no_row_is_lost_doubled_or_comes_back(seed):
+    """One or two compactions while pylance deletes, updates and appends."""
+    rng = random.Random(seed)
+    table = Table(rng, fresh())
+    for _ in range(rng.randint(3, 8)):
+        table.append(rng.choice((10, 100, 1000)))
+    if rng.random() < 0.5:
+        opened(table.path).create_scalar_index("id", "BTREE")
+    command = [programs.program("lancet"), "compact", table.path,
+               f"target_rows={rng.choice((50, 1000, 100000))}"]
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+              for _ in range(rng.choice((1, 2)))]
+    for _ in range(rng.randint(1, 4)):
+        table.change()
+    for process in others:
+        out, _ = process.communicate(timeout=60)
+        assert json.loads(out)["ok"], out
+    table.check()
+
+
 # ---- memory ---------------------------------------------------------------------------------
 
 ROWS = 200_000
