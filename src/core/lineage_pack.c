@@ -7,8 +7,9 @@
 
 #include "util/macros.h"
 
-#define WORD_BITS 64u
-#define RUN_BYTES 9u /* of a run of a column: the value, and up to 255 rows */
+#define WORD_BITS   64u
+#define PENDING_MIN 16u /* values; PACK_BLOCK is that times a power of two */
+#define RUN_BYTES   9u  /* of a run of a column: the value, and up to 255 rows */
 
 enum pack_form {
 	PACK_STEPS,  /* base + i * step */
@@ -166,19 +167,35 @@ end_block(struct lineage_pack *pack, struct lancet_error *err)
 	return buf_check(&pack->bits, "row lineage", err);
 }
 
+/* A pack of few values is small: there may be one for each of many fragments. */
+static int
+grow_pending(struct lineage_pack *pack, size_t count, struct lancet_error *err)
+{
+	size_t capacity = pack->pending_capacity == 0 ? PENDING_MIN : pack->pending_capacity;
+	uint64_t *pending;
+
+	while (capacity < count)
+		capacity *= 2;
+	if (capacity == pack->pending_capacity)
+		return LANCET_OK;
+	pending = reallocarray(pack->pending, capacity, sizeof(*pending));
+	if (pending == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "row lineage");
+	pack->pending = pending;
+	pack->pending_capacity = capacity;
+	return LANCET_OK;
+}
+
 int
 lineage_pack_put(
 	struct lineage_pack *pack, const uint64_t *values, uint64_t count, struct lancet_error *err)
 {
-	if (pack->pending == NULL)
-		pack->pending = malloc(PACK_BLOCK * sizeof(*pack->pending));
-	if (pack->pending == NULL)
-		return lancet_fail(err, LANCET_NO_MEMORY, "row lineage");
 	pack->count += count;
 	while (count > 0) {
 		size_t room = PACK_BLOCK - pack->pending_count;
 		size_t part = count < room ? (size_t)count : room;
 
+		TRY(grow_pending(pack, pack->pending_count + part, err));
 		memcpy(pack->pending + pack->pending_count, values, part * sizeof(*values));
 		pack->pending_count += part;
 		values += part;
@@ -238,7 +255,7 @@ size_t
 lineage_pack_footprint(const struct lineage_pack *pack)
 {
 	return pack->block_capacity * sizeof(*pack->blocks) + pack->bits.capacity +
-	       (pack->pending == NULL ? 0 : PACK_BLOCK * sizeof(*pack->pending));
+	       pack->pending_capacity * sizeof(*pack->pending);
 }
 
 uint64_t

@@ -21,7 +21,7 @@ struct lineage_pack {
 	size_t block_count, block_capacity;
 	struct buf bits;
 	uint64_t *pending; /* values of the last block, which is not full yet */
-	size_t pending_count;
+	size_t pending_count, pending_capacity;
 	uint64_t column_bytes; /* what a column of the values would take, about; of full blocks */
 };
 

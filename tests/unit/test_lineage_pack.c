@@ -154,6 +154,16 @@ START_TEST(values_take_few_bits)
 }
 END_TEST
 
+START_TEST(few_values_take_little)
+{
+	struct lineage_pack pack = { 0 };
+
+	fill(&pack, any, 10);
+	ck_assert_uint_le(lineage_pack_footprint(&pack), 16 * sizeof(uint64_t));
+	lineage_pack_release(&pack);
+}
+END_TEST
+
 START_TEST(columns_are_estimated)
 {
 	struct lineage_pack pack = { 0 };
@@ -170,4 +180,5 @@ START_TEST(columns_are_estimated)
 END_TEST
 
 UNIT_MAIN("lineage_pack", UNIT_LOOP(values_come_back, patterns),
-	UNIT_LOOP(values_take_few_bits, patterns), UNIT_TEST(columns_are_estimated))
+	UNIT_LOOP(values_take_few_bits, patterns), UNIT_TEST(few_values_take_little),
+	UNIT_TEST(columns_are_estimated))
