@@ -253,3 +253,18 @@ def test_many_rounds_in_random_order(kind, seed):
         if what in ("ours", "theirs", "optimize"):
             assert got == answers(before), what
         now.validate()
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_indices_answer_after_a_partition(kind):
+    """Addresses follow the labels: through the row map, or in new files of the B-trees."""
+    path = make(kind, fragments=3)
+    lost = LOST_WHEN_STABLE if kind == "stable" else set()
+    before = opened(path)
+    result(path, "partition", "by=m", "fragments=0,1,2")
+    now = opened(path)
+    assert len(now.get_fragments()) == 8
+    check_same(path, before, lost)
+    # And through both kinds of rewrites.
+    result(path, "compact")
+    check_same(path, before, lost)
