@@ -13,6 +13,12 @@
 
 #define LEGACY_VERSIONS 1 /* InlineContent */
 
+static bool
+named(const struct lancet_index *index, const char *name)
+{
+	return slice_equal(slice_of(index->name.data, index->name.size), slice_text(name));
+}
+
 /* The entries of that name in the newest version. */
 static int
 find_entries(struct clash *clash, const char *name, const struct lancet_index **ret_index)
@@ -23,8 +29,7 @@ find_entries(struct clash *clash, const char *name, const struct lancet_index **
 	*ret_index = NULL;
 	TRY(lancet_version_indices(clash->rebase->newest, &indices, &count, clash->err));
 	for (size_t i = 0; i < count; i++)
-		if (slice_equal(
-			    slice_of(indices[i].name.data, indices[i].name.size), slice_text(name)))
+		if (named(&indices[i], name))
 			*ret_index = &indices[i];
 	return LANCET_OK;
 }
@@ -205,6 +210,26 @@ compare_histories(struct clash *clash, const struct lancet_index *index, struct 
 			      : "the fragment reuse history has got other records");
 }
 
+/* Without a record ours was fine where it was built. In a table that was tagged meanwhile indices
+ * find rows by records alone. */
+static int
+finish_unrecorded(struct clash *clash)
+{
+	const struct rebase *rebase = clash->rebase;
+	const struct lancet_index *indices;
+	size_t count;
+
+	if (!rebase_is_tagged(rebase) || history_is_tagged(rebase->read))
+		return LANCET_OK;
+	TRY(lancet_version_indices(rebase->newest, &indices, &count, clash->err));
+	for (size_t i = 0; i < count; i++)
+		if (!named(&indices[i], REUSE_INDEX_NAME) &&
+			!named(&indices[i], MEM_WAL_INDEX_NAME))
+			return clash_retry(clash, "reuse_history",
+				"the fragment reuse history has become a tagged one");
+	return LANCET_OK;
+}
+
 /* A legacy history that a rewrite carries goes on from what it was built on, trimmed or not. In a
  * table that was tagged meanwhile its record becomes a transition. */
 int
@@ -215,7 +240,9 @@ finish_rewrite(struct clash *clash)
 	struct arena arena = { 0 };
 	int rc;
 
-	if (rebase->reuse_entry.size == 0 || rebase->carried.index_version > 0)
+	if (rebase->reuse_entry.size == 0)
+		return finish_unrecorded(clash);
+	if (rebase->carried.index_version > 0)
 		return LANCET_OK;
 	if (rebase_is_tagged(rebase))
 		return LANCET_OK;

@@ -32,19 +32,25 @@ rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_er
 
 /* A table stays tagged when its entry is gone; and one that is not understood is tagged, too. */
 bool
-rebase_is_tagged(const struct rebase *rebase)
+history_is_tagged(lancet_version *version)
 {
 	const struct lancet_index *indices;
 	size_t count;
 
-	if ((lancet_version_info(rebase->newest)->writer_flags & FLAG_TAGGED_HISTORY) != 0)
+	if ((lancet_version_info(version)->writer_flags & FLAG_TAGGED_HISTORY) != 0)
 		return true;
-	if (lancet_version_indices(rebase->newest, &indices, &count, NULL) != LANCET_OK)
+	if (lancet_version_indices(version, &indices, &count, NULL) != LANCET_OK)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (index_is_reuse(indices[i].name) && indices[i].segments[0]->index_version > 0)
 			return true;
 	return false;
+}
+
+bool
+rebase_is_tagged(const struct rebase *rebase)
+{
+	return history_is_tagged(rebase->newest);
 }
 
 bool

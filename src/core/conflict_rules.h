@@ -113,6 +113,7 @@ int rebase_withdraw_changed(struct clash *clash);
  * built on. */
 int rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_error *err);
 bool rebase_is_tagged(const struct rebase *rebase);
+bool history_is_tagged(lancet_version *version);
 /* Whether a transition of the history is this group, or consumes all of its old fragments. */
 bool history_has_group(const lancet_reuse *reuse, const struct rewrite_group *group);
 /* The encoded legacy versions of a history, in stored order. CORRUPT: it can't be walked. */

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "casefiles.h"
+#include "commitresult.h"
 #include "core/change.h"
 #include "lance/transaction.pb-c.h"
-#include "util/jsonw.h"
 #include "util/macros.h"
 
 struct job {
@@ -23,37 +23,6 @@ struct job {
 	uint64_t read_version;
 	struct lancet_commit_options options;
 };
-
-static void
-print(const struct lancet_commit_result *result, int rc, const struct lancet_error *err)
-{
-	struct buf out = { 0 };
-	struct jsonw w;
-
-	jsonw_init(&w, &out);
-	w.compact = true;
-	jsonw_object(&w, NULL);
-	jsonw_text(&w, "code", lancet_code_name((enum lancet_code)rc));
-	jsonw_text(&w, "text", rc == LANCET_OK ? "" : err->text);
-	jsonw_u64(&w, "version", result->version);
-	jsonw_u64(&w, "read_version", result->read_version);
-	jsonw_u64(&w, "rebased_over", result->rebased_over);
-	jsonw_u64(&w, "attempts", result->attempts);
-	jsonw_bool(&w, "found", result->found);
-	jsonw_bool(&w, "durable", result->durable);
-	jsonw_text(&w, "uuid", result->uuid);
-	jsonw_text(&w, "operation", result->operation);
-	jsonw_u64(&w, "conflict_version", result->conflict_version);
-	jsonw_text(&w, "conflict_operation", result->conflict_operation);
-	jsonw_text(&w, "conflict_rule", result->conflict_rule);
-	jsonw_u64(&w, "failed_fragment", result->failed_fragment);
-	jsonw_i64(&w, "failed_field", result->failed_field);
-	jsonw_u64(&w, "stored_size", result->stored.size);
-	jsonw_end(&w);
-	jsonw_finish(&w);
-	(void)fwrite(out.data, 1, out.size, stdout);
-	buf_release(&out);
-}
 
 /* What the message does not say. */
 static int
@@ -100,7 +69,7 @@ run(const struct job *job)
 		rc = make_change(job, dataset, &change, &err);
 	if (rc == LANCET_OK)
 		rc = lancet_commit(change, &job->options, &result, &err);
-	print(&result, rc, &err);
+	print_commit(&result, rc, &err);
 	lancet_change_free(change);
 	lancet_dataset_unref(dataset);
 }

@@ -81,3 +81,15 @@ EXTRA_DIST += tests/interop/conditions.py tests/interop/test_update.py tests/int
 EXTRA_DIST += tests/interop/test_compact.py
 EXTRA_DIST += tests/interop/comparefiles.py tests/interop/test_file_writer.py
 EXTRA_DIST += tests/interop/test_append.py
+check_PROGRAMS += tests/helpers/latecommit
+tests_helpers_latecommit_LDADD = liblancet-all.la
+check-interop: tests/helpers/latecommit
+EXTRA_DIST += tests/helpers/commitresult.h tests/helpers/datachanges.h \
+	tests/interop/racemodel.py tests/interop/test_rewrite_races.py
+
+# 1,000 histories of several writers, and a few.
+check-interop-races: lancet tests/helpers/latecommit
+	LANCEFS_RACE_SEEDS=334 $(interop) $(srcdir)/tests/interop/test_rewrite_races.py
+
+.PHONY: check-interop-races
+EXTRA_DIST += tests/interop/test_partition.py
