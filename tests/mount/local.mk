@@ -8,6 +8,7 @@ EXTRA_DIST += \
 EXTRA_DIST += tests/mount/test_reuse.py
 EXTRA_DIST += tests/mount/controllib.py tests/mount/test_control.py tests/mount/test_jobs.py \
 	tests/mount/test_stage.py
+EXTRA_DIST += tests/mount/test_partition.py
 EXTRA_DIST += tests/mount/test_soak.py
 EXTRA_DIST += tests/mount/test_append.py
 EXTRA_DIST += tests/mount/test_compact.py
