@@ -7,7 +7,9 @@ import decimal
 import os
 import resource
 import shutil
+import signal
 import subprocess
+import time
 import uuid
 
 import duckdb
@@ -235,6 +237,48 @@ def test_json_columns(scratch):
     assert appended(path, write(scratch / "plain", plain), 10)["j"].to_pylist() == want
     broken = pa.table({"j": ["{}", "{", "1"]})
     assert 'row 2, column "j": ' in refused(path, write(scratch / "broken", broken))["error"]
+
+
+@pytest.mark.parametrize("version", ("2.0", "2.1"))
+def test_blobs(scratch, version):
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    rows = pa.table([pa.array([b"abc", None, b"", b"x" * 100_000], pa.large_binary())],
+                    schema=pa.schema([field]))
+    path = dataset(scratch / "d.lance", rows, version)
+    result(path, "append", f"file={write(scratch / 'rows', rows)}")
+    found = opened(path).take_blobs("b", indices=list(range(8)))
+    assert [b and b.readall() for b in found] == 2 * rows["b"].to_pylist()
+
+
+def test_blobs_with_files_of_their_own_are_refused(scratch):
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    rows = pa.table([pa.array([b"abc"], pa.large_binary())], schema=pa.schema([field]))
+    path = dataset(scratch / "d.lance", rows, "2.2")
+    out = refused(path, write(scratch / "rows", rows))
+    assert out["errno"] == "EOPNOTSUPP" and "column b: blobs" in out["error"]
+
+
+def test_vectors_of_structs(scratch):
+    kind = pa.list_(pa.struct([("x", pa.int32()), ("y", pa.string())]), 2)
+    rows = pa.table({"f": pa.array([[{"x": 1, "y": "a"}, {"x": None, "y": "b"}], None] * 50, kind)})
+    path = dataset(scratch / "d.lance", rows.slice(0, 1))
+    assert appended(path, write(scratch / "rows", rows, chunk=7), 1).to_pylist() == rows.to_pylist()
+
+
+@pytest.mark.parametrize("form", ("arrow", "csv", "json"))
+def test_a_signal_ends_waiting_for_a_pipe(scratch, form):
+    path = make(scratch / "d.lance")
+    before = content(path)
+    with subprocess.Popen([programs.program("lancet"), "append", path, "file=-", f"format={form}"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 1
+        finally:
+            process.kill()
+        assert b"ECANCELED" in process.stderr.read()
+    assert content(path) == before
 
 
 @pytest.mark.parametrize("version", VERSIONS)
