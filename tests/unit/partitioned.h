@@ -11,8 +11,8 @@
 #define LIVE_ROWS 102u
 #define OUTPUTS   3u
 
-/* Values of "a" begin at 1000, 2000 and 3000 in the fragments; row ids, where there are some, are the
- * same, and "b" has 50000 more. */
+/* Values of "a" begin at 1000, 2000 and 3000 in the fragments; row ids, where there are some, are
+ * the same, and "b" has 50000 more. */
 static const struct dataset_spec partition_specs[] = {
 	{ .stable = false,
 		.count = SOURCES,
