@@ -10,6 +10,9 @@ EXTRA_PROGRAMS += tests/bench/commit
 tests_bench_commit_SOURCES = tests/bench/commit.c
 EXTRA_PROGRAMS += tests/bench/encode
 tests_bench_encode_SOURCES = tests/bench/encode.c
+EXTRA_DIST += tests/bench/rowid_spill.py
+EXTRA_PROGRAMS += tests/bench/rowid_spill
+tests_bench_rowid_spill_SOURCES = tests/bench/rowid_spill.c
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
@@ -26,4 +29,7 @@ bench-commit: tests/bench/commit
 		$(PYTHON) $(srcdir)/tests/bench/commit.py $(BENCH_FLAGS)
 bench-encode: tests/bench/encode
 	tests/bench/encode $(BENCH_FLAGS)
-.PHONY: bench bench-scan bench-translate bench-commit bench-encode
+bench-rowid-spill: tests/bench/rowid_spill
+	ROWID_SPILL='$(abs_top_builddir)/tests/bench/rowid_spill' \
+		$(PYTHON) $(srcdir)/tests/bench/rowid_spill.py $(BENCH_FLAGS)
+.PHONY: bench bench-scan bench-translate bench-commit bench-encode bench-rowid-spill
