@@ -14,21 +14,21 @@
 #include "datafile.h"
 #include "reader.h"
 
-struct Lance__File__StringEntry;
+struct Lance__File__Field;
 
 /* Where the bytes go, front to back. What it returns other than LANCET_OK is returned as it is. */
 struct file_sink {
-	int (*put)(void *context, const struct slice *parts, size_t count,
-		struct lancet_error *err);
+	int (*put)(
+		void *context, const struct slice *parts, size_t count, struct lancet_error *err);
 	void *context;
 };
 
 struct file_writer_options {
 	enum file_version version; /* 2.0, 2.1 or 2.2 */
-	/* The fields as the file is to store them, depth first, lineage columns last; borrowed. */
+	/* The fields as the file is to store them, depth first, lineage columns last; not kept. */
 	struct Lance__File__Field *const *fields;
 	size_t field_count;
-	/* Decoded bytes of one column that make a page, about; 0: 8 MiB. */
+	/* Decoded bytes of a top-level field that make a page, about; 0: 8 MiB. */
 	size_t page_bytes;
 };
 
@@ -52,7 +52,9 @@ int file_writer_put(struct file_writer *writer, size_t root, const struct array 
  */
 int file_writer_end(struct file_writer *writer, size_t root, struct lancet_error *err);
 /* Whether the columns of a root can be taken over page by page: all in files of this version, no
- * blobs, nothing that refers to elsewhere. `places` is by the ordinals of file_writer_tree. */
+ * blobs, nothing that refers to elsewhere, and nothing that pylance can't read of such pages
+ * (structs above lists, fixed-size lists of structs). `places` is by the ordinals of
+ * file_writer_tree. */
 bool file_writer_can_copy(
 	const struct file_writer *writer, size_t root, const struct column_place *places);
 /* Appends all pages of these columns, which have `rows` rows, as they are: nothing is decoded but
@@ -63,8 +65,8 @@ int file_writer_copy(struct file_writer *writer, size_t root, const struct colum
 int file_writer_buffer(struct file_writer *writer, struct slice bytes, uint32_t *ret_index,
 	struct lancet_error *err);
 /* An entry of the schema's metadata. */
-int file_writer_metadata(struct file_writer *writer, const char *key, const char *value,
-	struct lancet_error *err);
+int file_writer_metadata(
+	struct file_writer *writer, const char *key, const char *value, struct lancet_error *err);
 
 struct file_written {
 	uint64_t size; /* bytes of the file */
