@@ -13,7 +13,7 @@
 #include "util/macros.h"
 
 #define SLOTS_MIN   1024u
-#define BYTES_MAX   ((size_t)256 << 20)
+#define BYTES_MAX   ((size_t)64 << 20)
 #define SHOWN_BYTES 200u
 #define KEY_MAX     32u /* bytes of the widest number */
 #define NO_NUMBER   UINT32_MAX

@@ -18,7 +18,7 @@ int value_labels_new(
 	const struct field *field, struct value_labels **ret_labels, struct lancet_error *err);
 void value_labels_free(struct value_labels *labels); /* NULL is fine */
 /* into[i] = the number of value i, by first appearance. LIMIT: more than VALUE_LABELS_MAX distinct
- * values, or more than 256 MiB of them. */
+ * values, or more than 64 MiB of them. */
 int value_labels_number(struct value_labels *labels, const struct array *values, uint16_t *into,
 	struct lancet_error *err);
 size_t value_labels_count(const struct value_labels *labels);
