@@ -158,13 +158,23 @@ has_lists(const struct field *field)
 	return false;
 }
 
+/* Whether a field, or what is around it within the same list, may be null. */
+static bool
+may_be_null(const struct field *field)
+{
+	for (; field != NULL && !is_list(field); field = field->parent)
+		if (field->nullable)
+			return true;
+	return false;
+}
+
 /* pylance (14.0.2) miscounts the valid ones where pages of one column differ in whether a struct
  * has nulls, when there are lists below it or a fixed-size list above. Such a struct, or fixed-size
  * list, has some in all pages, as far as the layers tell: for all leaves, which have to agree. */
 static bool
 is_always_nullable(const struct field *field)
 {
-	if (is_list(field) || !field->nullable)
+	if (is_list(field) || !may_be_null(field))
 		return false;
 	if (has_lists(field))
 		return true;
@@ -189,20 +199,23 @@ avoid_valid_lists(const struct shred_path *path, int *kinds)
 	}
 }
 
-/* Kinds of all layers, and what tells the leaf's nulls. */
+/* Kinds of all layers, and what tells the leaf's nulls. What is within null structs is null, too:
+ * pylance refuses nulls below a field that has none, where they are said to be under valid ones. */
 static int
 find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64_t count,
 	struct lancet_error *err)
 {
 	int kinds[LEVELS_LAYERS_MAX];
+	bool above = false;
 
 	for (unsigned layer = path->count; layer-- > 1;) {
 		const struct array *array = path->arrays[layer];
 		bool list = is_list(array->field);
 		bool nulls =
 			(array->null_count > 0 && has_nulls(array->validity.data, first, count)) ||
-			is_always_nullable(array->field);
+			is_always_nullable(array->field) || (above && !list);
 
+		above = nulls && !list;
 		kinds[layer] = kind_of(list, nulls, list && has_empty(array, first, count));
 		go_inside(array, &first, &count);
 	}

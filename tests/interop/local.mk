@@ -93,3 +93,4 @@ check-interop-races: lancet tests/helpers/latecommit
 
 .PHONY: check-interop-races
 EXTRA_DIST += tests/interop/test_partition.py
+EXTRA_DIST += tests/interop/exactly.py tests/interop/schemas.py tests/interop/test_roundtrip.py
