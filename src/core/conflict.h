@@ -73,6 +73,7 @@ struct rebase {
 	struct arena arena;
 	struct lancet_index_segment carried; /* the reuse entry, decoded */
 	struct index_set *carried_set;
+	struct lancet_reuse *records; /* what it records, made on first use */
 	uint64_t checked;             /* versions up to this one were held against ours */
 	enum operation_kind last;     /* the operation of that one */
 	struct rebase_mark decisive;  /* last one that conflict_finish may refuse ours for */

@@ -1,5 +1,5 @@
-/* The reuse history of the newest version, as far as conflict rules ask it. One that is damaged or
- * not understood counts as none: then nothing is taken to be recorded. */
+/* The reuse history of the newest version, as far as conflict rules ask it, and what ours carries.
+ * One that is damaged or not understood counts as none: then nothing is taken to be recorded. */
 #include "conflict.h"
 #include "conflict_rules.h"
 
@@ -28,6 +28,24 @@ rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_er
 	}
 	*ret_reuse = reuse;
 	return LANCET_OK;
+}
+
+int
+rebase_records(struct rebase *rebase, lancet_reuse **ret_records, struct lancet_error *err)
+{
+	struct arena arena = { 0 };
+	struct reuse_details details;
+	int rc = LANCET_OK;
+
+	if (rebase->reuse_entry.size > 0 && rebase->records == NULL) {
+		rc = reuse_details_load(rebase->read, &rebase->carried, &arena, &details, err);
+		if (rc == LANCET_OK)
+			rc = reuse_parse(details.content, rebase->carried.index_version,
+				&rebase->records, err);
+		arena_release(&arena);
+	}
+	*ret_records = rebase->records;
+	return rc;
 }
 
 /* A table stays tagged when its entry is gone; and one that is not understood is tagged, too. */

@@ -181,14 +181,15 @@ holds_addresses(const Entry *entry)
 	       entry_is_kind(entry, "Fm");
 }
 
-/* One group of ours under one new index of theirs. */
+/* One group of ours under one new index of theirs. `records` are ours, NULL without. */
 static int
-check_group(struct clash *clash, const roaring_bitmap_t *covered, const struct rewrite_group *group)
+check_group(struct clash *clash, const lancet_reuse *records, const roaring_bitmap_t *covered,
+	const struct rewrite_group *group)
 {
-	bool deferred = clash->rebase->reuse_entry.size > 0;
 	enum overlap overlap = overlap_of(covered, group);
 
-	if (overlap == OVERLAP_NONE || (deferred && overlap == OVERLAP_ALL))
+	if (overlap == OVERLAP_NONE ||
+		(overlap == OVERLAP_ALL && history_has_group(records, group)))
 		return LANCET_OK;
 	return clash_retry(clash, "rewritten_coverage",
 		"an index was made over fragments that we rewrite (the group of %" PRIu64 ")",
@@ -201,13 +202,15 @@ check_entry(struct clash *clash, const Entry *entry)
 	struct rebase *rebase = clash->rebase;
 	bool deferred = rebase->reuse_entry.size > 0;
 	roaring_bitmap_t *covered = NULL;
+	lancet_reuse *records;
 
 	TRY(rebase_work(rebase, clash->ours->removed.count, clash->err));
+	TRY(rebase_records(rebase, &records, clash->err));
 	TRY(entry_fragments(entry, &covered, clash->err));
 	if (covered == NULL)
 		return rewritten(clash, "an index was made, and what it covers is not known");
 	for (size_t i = 0; i < clash->ours->group_count && !clash_decided(clash); i++)
-		(void)check_group(clash, covered, &clash->ours->groups[i]);
+		(void)check_group(clash, records, covered, &clash->ours->groups[i]);
 	roaring_bitmap_free(covered);
 	if (deferred && lancet_version_info(rebase->read)->stable_row_ids &&
 		!holds_addresses(entry))

@@ -112,6 +112,8 @@ int rebase_withdraw_changed(struct clash *clash);
 /* conflict_history.c: the reuse history of the newest version, NULL when it has none that could be
  * built on. */
 int rebase_history(struct rebase *rebase, lancet_reuse **ret_reuse, struct lancet_error *err);
+/* What the entry that ours carries records; NULL without an entry. */
+int rebase_records(struct rebase *rebase, lancet_reuse **ret_records, struct lancet_error *err);
 bool rebase_is_tagged(const struct rebase *rebase);
 bool history_is_tagged(lancet_version *version);
 /* Whether a transition of the history is this group, or consumes all of its old fragments. */

@@ -131,6 +131,7 @@ rebase_release(struct rebase *rebase)
 	}
 	free(rebase->superseded);
 	free(rebase->progress.list);
+	version_reuse_free(rebase->records);
 	version_indices_free(rebase->carried_set);
 	touched_release(&rebase->touched);
 	arena_release(&rebase->arena);
