@@ -324,3 +324,11 @@ column_find(const lancet_column *column, const uint64_t *wanted, size_t count,
 	}
 	return LANCET_OK;
 }
+
+uint64_t
+column_decoded(const lancet_column *column)
+{
+	if (column->sequence != NULL)
+		return sequence_decoded(column->sequence);
+	return column->spilled != NULL ? spilled_decoded(column->spilled) : 0;
+}

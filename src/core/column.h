@@ -15,5 +15,7 @@ typedef int (*column_found_fn)(void *user, uint64_t row, size_t index, struct la
  * rows within each stretch of them. Runs of ids are not decoded. */
 int column_find(const lancet_column *column, const uint64_t *wanted, size_t count,
 	column_found_fn found, void *user, struct lancet_error *err);
+/* Values that all reads and searches have decoded so far. */
+uint64_t column_decoded(const lancet_column *column);
 
 #endif

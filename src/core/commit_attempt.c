@@ -21,10 +21,9 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define TRANSACTIONS_DIR     "_transactions"
-#define TRANSACTION_SIZE_MAX ((size_t)256 * 1024 * 1024) /* what can be read again */
-#define TRANSACTION_KEY_MAX  128
-#define NAMES_MAX            1000u /* of one transaction */
+#define TRANSACTIONS_DIR    "_transactions"
+#define TRANSACTION_KEY_MAX 128
+#define NAMES_MAX           1000u /* of one transaction */
 
 struct attempt {
 	struct commit *commit;

@@ -85,6 +85,7 @@ shared_free(struct dataset_shared *shared)
 	}
 	handle_free(shared->root);
 	version_cache_release(&shared->cache);
+	id_index_slot_release(&shared->ids);
 	base_table_release(&shared->bases);
 	(void)pthread_mutex_destroy(&shared->branches_lock);
 	store_unref(shared->store);
@@ -150,6 +151,7 @@ shared_new(struct store *store, const struct lancet_dataset_options *options,
 	shared->store = store_ref(store);
 	(void)pthread_mutex_init(&shared->branches_lock, NULL);
 	version_cache_init(&shared->cache, (bytes != 0 ? bytes : CACHE_BYTES_DEFAULT) / 2);
+	id_index_slot_init(&shared->ids);
 	atomic_init(&shared->handles, 1);
 	atomic_init(&shared->refs, 1);
 	*ret_shared = shared;

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include <lancet/version.h>
+#include "id_index.h"
 #include "names.h"
 #include "store.h"
 #include "version.h"
@@ -81,6 +82,7 @@ struct dataset_shared {
 	struct lancet_dataset *branches;
 	struct base_table bases;
 	struct version_cache cache;
+	struct id_index_slot ids;
 };
 
 /* As lancet_dataset_open, over a store, which gets a reference; `name` is its path, for error texts

@@ -55,7 +55,8 @@ core_sources += \
 	src/core/json_number.c src/core/json_number.h src/core/json_text.c src/core/json_text.h \
 	src/core/overlay.c src/core/overlay.h src/core/overlay_set.c src/core/overlay_set.h \
 	src/core/repeats.c src/core/repeats.h src/core/scan.c src/core/scan_fragment.c \
-	src/core/scan_ids.c src/core/scan_read.c src/core/scan_rows.c src/core/scan_schema.c \
+	src/core/id_index.c src/core/id_index.h src/core/scan_ids.c src/core/scan_read.c \
+	src/core/scan_rows.c src/core/scan_schema.c \
 	src/core/scan_state.h src/core/sequence_find.c src/core/sequence_parts.h \
 	src/core/spilled.c src/core/spilled.h
 core_sources += \

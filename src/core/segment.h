@@ -66,6 +66,11 @@ LANCET_MUST_CHECK int segment_read(struct source *src, const struct segment *seg
 	const uint64_t *ranks, uint64_t first, size_t count, uint64_t *values, uint64_t *decoded,
 	struct lancet_error *err);
 
+/* The row in a counted bitmap of a value inside of its range, by its ranks; *ret_row is UINT64_MAX
+ * when the value is not in it. */
+LANCET_MUST_CHECK int segment_bitmap_find(struct source *src, const struct segment *seg,
+	const uint64_t *ranks, uint64_t value, uint64_t *ret_row, struct lancet_error *err);
+
 /* Parts of the above with files of their own. */
 int segment_array_read(struct source *src, const struct segment_array *array, uint64_t first,
 	size_t count, uint64_t *values, struct lancet_error *err);

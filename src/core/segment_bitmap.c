@@ -175,3 +175,22 @@ segment_bitmap_read(struct source *src, const struct segment *seg, const uint64_
 	*decoded += count;
 	return LANCET_OK;
 }
+
+int
+segment_bitmap_find(struct source *src, const struct segment *seg, const uint64_t *ranks,
+	uint64_t value, uint64_t *ret_row, struct lancet_error *err)
+{
+	uint8_t bytes[BLOCK_SIZE];
+	uint64_t bit = value - seg->start;
+	uint64_t block = bit / SEGMENT_RANK_BITS;
+	size_t size = (size_t)(bit / 8 % BLOCK_SIZE) + 1;
+	unsigned above = 7 - (unsigned)(bit % 8);
+
+	TRY(source_read_at(src, seg->bits_offset + block * BLOCK_SIZE, size, bytes, err));
+	*ret_row = UINT64_MAX;
+	if ((bytes[size - 1] >> (bit % 8) & 1) == 0)
+		return LANCET_OK;
+	bytes[size - 1] = (uint8_t)(bytes[size - 1] << above); /* the value's bit is the last */
+	*ret_row = ranks[block] + count_bits(bytes, size) - 1;
+	return LANCET_OK;
+}

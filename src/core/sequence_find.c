@@ -4,7 +4,10 @@
 #include "sequence_parts.h"
 #include "util/macros.h"
 
-#define BLOCK 2048u /* values decoded at a time */
+#define BLOCK          2048u /* values decoded at a time */
+#define SIEVE_BITS_LOG 14u
+#define SIEVE_BITS     (1u << SIEVE_BITS_LOG)
+#define SIEVE_WANTED   512u /* for more the sieve has few bits */
 
 /* The first wanted value that is not below `value`, or count. */
 static size_t
@@ -23,23 +26,58 @@ lower_bound(const struct sequence_search *search, uint64_t value)
 	return low;
 }
 
+/* Tells most values that are not wanted from the others. */
+struct sieve {
+	uint64_t bits[SIEVE_BITS / 64];
+};
+
+static unsigned
+sieve_bit(uint64_t value)
+{
+	return (unsigned)(value * 0x9e3779b97f4a7c15u >> (64 - SIEVE_BITS_LOG));
+}
+
+static void
+sieve_fill(struct sieve *sieve, const struct sequence_search *search)
+{
+	memset(sieve->bits, 0, sizeof(sieve->bits));
+	for (size_t i = 0; i < search->count; i++) {
+		unsigned bit = sieve_bit(search->wanted[i]);
+
+		sieve->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+	}
+}
+
+static bool
+sieve_passes(const struct sieve *sieve, uint64_t value)
+{
+	unsigned bit = sieve_bit(value);
+
+	return (sieve->bits[bit / 64] >> bit % 64 & 1) != 0;
+}
+
 int
 sequence_search_values(const struct sequence_search *search, uint64_t row, const uint64_t *values,
 	size_t count, struct lancet_error *err)
 {
-	uint64_t least, most;
+	bool sifted = search->count <= SIEVE_WANTED && count >= search->count;
+	uint64_t low = 0, high = 0; /* no wanted value lies between them */
+	struct sieve sieve;
 
 	if (search->count == 0)
 		return LANCET_OK;
-	least = search->wanted[0];
-	most = search->wanted[search->count - 1];
+	if (sifted)
+		sieve_fill(&sieve, search);
 	for (size_t i = 0; i < count; i++) {
+		uint64_t value = values[i];
 		size_t at;
 
-		if (values[i] < least || values[i] > most)
+		if ((value > low && value < high) || (sifted && !sieve_passes(&sieve, value)))
 			continue;
-		at = lower_bound(search, values[i]);
-		if (search->wanted[at] == values[i])
+		at = lower_bound(search, value);
+		low = at > 0 ? search->wanted[at - 1] : 0;
+		high = at < search->count ? search->wanted[at] : UINT64_MAX;
+		if (at < search->count && high == value)
 			TRY(search->found(search->user, row + i, at, err));
 	}
 	return LANCET_OK;
@@ -82,6 +120,24 @@ find_by_decoding(struct hunt *hunt, struct source *src, const struct sequence_el
 	return LANCET_OK;
 }
 
+static int
+find_in_bitmap(struct hunt *hunt, struct source *src, const struct segment *segment,
+	const uint64_t *ranks, struct lancet_error *err)
+{
+	const struct sequence_search *search = hunt->search;
+
+	for (size_t i = lower_bound(search, segment->start);
+		i < search->count && search->wanted[i] < segment->end; i++) {
+		uint64_t row;
+
+		TRY(segment_bitmap_find(src, segment, ranks, search->wanted[i], &row, err));
+		if (row != UINT64_MAX)
+			TRY(search->found(search->user, hunt->row + row, i, err));
+		hunt->decoded++;
+	}
+	return LANCET_OK;
+}
+
 /* True when none of the wanted values can be in a segment that tells where it starts and ends. */
 static bool
 is_outside(const struct sequence_search *search, const struct segment *segment)
@@ -103,6 +159,8 @@ visit(void *user, struct source *src, const struct sequence_element *element, co
 
 	if (segment->kind == SEGMENT_RANGE)
 		*rc = find_in_range(hunt, segment, err);
+	else if (segment->kind == SEGMENT_BITMAP && ranks != NULL)
+		*rc = find_in_bitmap(hunt, src, segment, ranks, err);
 	else if (!is_outside(hunt->search, segment))
 		*rc = find_by_decoding(hunt, src, element, ranks, err);
 	hunt->row += segment->length;

@@ -17,9 +17,8 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define TRANSACTION_SIZE_MAX ((size_t)256 * 1024 * 1024)
-#define DIRECTORY            "_transactions/"
-#define NAME_SHOWN_MAX       80u
+#define DIRECTORY      "_transactions/"
+#define NAME_SHOWN_MAX 80u
 
 /* The operation's name. One that is not known leaves an unknown field; of several the last counts.
  */

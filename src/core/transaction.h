@@ -6,6 +6,9 @@
 #include "util/arena.h"
 
 #define OPERATION_NAME_MAX 24
+/* What is read and what is written: rewrites name row ids and versions, inline ones, of all their
+ * fragments before and after. */
+#define TRANSACTION_SIZE_MAX ((size_t)1 << 30)
 
 struct lancet_transaction {
 	uint8_t *bytes; /* as stored; malloc */

@@ -229,7 +229,7 @@ class Samples:
 
 
 def run(side, path, what, rounds, *arguments):
-    command = [PROGRAM] if side == "ours" else [sys.executable, "-W", "ignore", os.path.abspath(__file__), "--peer"]
+    command = [PROGRAM] if side.startswith("ours") else [sys.executable, "-W", "ignore", os.path.abspath(__file__), "--peer"]
     done = subprocess.run(command + [path, what, str(rounds), *map(str, arguments)], capture_output=True, text=True,
                           timeout=1800)
     if done.returncode:
@@ -242,7 +242,7 @@ def turns(places, what, rounds, *arguments, passes=2):
     samples = {side: Samples() for side in places}
     for _ in range(passes):
         for side, path in places.items():
-            samples[side].add(run(side.split()[0], path, what, -(-rounds // passes), *arguments))
+            samples[side].add(run(side, path, what, -(-rounds // passes), *arguments))
     return samples
 
 
@@ -355,7 +355,7 @@ def appends(table, work, places, rounds):
     file = rows_file(work)
     for side, path in copies.items():
         how = "synced" if "synced" in side else "plain"
-        samples[side].add(run(side.split()[0].strip(","), path, "append", rounds + 1, file, how))
+        samples[side].add(run(side, path, "append", rounds + 1, file, how))
         samples[side].rounds = samples[side].rounds[1:]  # the first reads the version
     mine, synced = samples["ours"], samples["ours synced"]
     aim = 5 if (table.workload, table.arm) == ("shuffled", "inline") else 1

@@ -28,7 +28,7 @@ class _Error(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("columns", POINTER(c_char_p)), ("column_count", c_size_t),
                 ("fragments", POINTER(c_uint64)), ("fragment_count", c_size_t),
-                ("row_ids", POINTER(c_uint64)), ("row_id_count", c_size_t),
+                ("row_ids", POINTER(c_uint64)), ("row_id_count", c_size_t), ("where", c_char_p),
                 ("offset", c_uint64), ("limit", c_uint64), ("batch_rows", c_uint64),
                 ("batch_bytes", c_size_t), ("row_bytes", c_size_t), ("blobs", c_int)]
 
@@ -172,7 +172,7 @@ class Scan:
         if columns is not None:
             names = (c_char_p * (len(columns) + 1))(*[c.encode() for c in columns])
         options = _Options(names, len(columns or ()), _numbers(fragments), len(fragments or ()),
-                           _numbers(row_ids), len(row_ids or ()), offset, limit, batch_rows,
+                           _numbers(row_ids), len(row_ids or ()), None, offset, limit, batch_rows,
                            batch_bytes, 0, blobs)
         if row_ids is not None and not row_ids:
             options.row_ids = (c_uint64 * 1)()

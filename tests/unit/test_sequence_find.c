@@ -26,6 +26,22 @@ note(void *user, uint64_t row, size_t index, struct lancet_error *err)
 	return LANCET_OK;
 }
 
+struct counted {
+	const uint64_t *values, *wanted;
+	uint64_t count;
+};
+
+static int
+note_counted(void *user, uint64_t row, size_t index, struct lancet_error *err)
+{
+	struct counted *hits = user;
+
+	(void)err;
+	ck_assert_uint_eq(hits->values[row], hits->wanted[index]);
+	hits->count++;
+	return LANCET_OK;
+}
+
 /* One segment of each kind: ids 10-14; 20, 22, 23; 30, 32, 35; 40, 41, 50; 7, 60, 5. */
 static struct buf
 all_kinds(void)
@@ -94,6 +110,70 @@ START_TEST(what_is_not_there_is_not_found)
 }
 END_TEST
 
+/* Values of a long bitmap are told by their bits. */
+START_TEST(ids_are_found_in_a_long_bitmap)
+{
+	enum { BITS = 70003 };
+	static bool present[BITS];
+	uint64_t wanted[] = { 999, 1000, 1001, 5095, 5096, 5097, 9191, 9192, 71001, 71002, 71003 };
+	struct buf list = { 0 }, segment = { 0 };
+	struct test_source *src;
+	struct hits hits = { .count = 0 };
+	struct sequence_search search = { wanted, ARRAY_SIZE(wanted), note, &hits };
+	struct sequence *seq;
+	uint64_t rows = 0, expected[BITS];
+	size_t at = 0;
+
+	for (size_t i = 0; i < BITS; i++) {
+		present[i] = i % 7 < 3 || i == BITS - 1;
+		expected[i] = rows;
+		rows += present[i];
+	}
+	put_bitmap(&segment, 1000, BITS, present);
+	put_message(&list, 1, &segment);
+	src = test_source_new(buf_slice(&list), 0, NULL);
+	ck_assert_int_eq(sequence_open(&rowids_ops, &src->base, rows, &seq, NULL), LANCET_OK);
+	ck_assert_int_eq(sequence_find(seq, &search, NULL), LANCET_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		if (wanted[i] < 1000 || wanted[i] >= 1000 + BITS || !present[wanted[i] - 1000])
+			continue;
+		ck_assert_uint_lt(at, hits.count);
+		ck_assert_uint_eq(hits.indices[at], i);
+		ck_assert_uint_eq(hits.rows[at++], expected[wanted[i] - 1000]);
+	}
+	ck_assert_uint_eq(hits.count, at);
+	ck_assert_uint_ge(at, 4);
+	ck_assert_uint_le(sequence_decoded(seq), ARRAY_SIZE(wanted));
+	sequence_free(seq);
+	source_unref(&src->base);
+	buf_release(&list);
+}
+END_TEST
+
+/* Few wanted values are sifted, many are not. */
+START_TEST(shuffled_ids_are_found_whatever_their_number)
+{
+	enum { COUNT = 5000, STEP = 3 };
+	static uint64_t values[COUNT], wanted[COUNT * STEP];
+	static const size_t numbers[] = { 1, 100, 512, 513, COUNT * STEP };
+
+	for (size_t i = 0; i < COUNT; i++)
+		values[i] = i * 2003 % COUNT * STEP;
+	for (size_t n = 0; n < ARRAY_SIZE(numbers); n++) {
+		uint64_t every = COUNT * STEP / numbers[n], due = 0;
+		struct counted hits = { values, wanted, 0 };
+		struct sequence_search search = { wanted, numbers[n], note_counted, &hits };
+
+		for (size_t i = 0; i < numbers[n]; i++) {
+			wanted[i] = i * every;
+			due += wanted[i] % STEP == 0;
+		}
+		ck_assert_int_eq(sequence_search_values(&search, 0, values, COUNT, NULL), LANCET_OK);
+		ck_assert_uint_eq(hits.count, due);
+	}
+}
+END_TEST
+
 /* A million ranges of a hundred ids: a search looks at their heads. */
 START_TEST(ranges_are_not_decoded)
 {
@@ -150,5 +230,6 @@ START_TEST(the_finder_may_end_the_search)
 END_TEST
 
 UNIT_MAIN("sequence_find", UNIT_TEST(ids_are_found_in_every_kind_of_segment),
-	UNIT_TEST(what_is_not_there_is_not_found), UNIT_TEST(ranges_are_not_decoded),
+	UNIT_TEST(what_is_not_there_is_not_found), UNIT_TEST(ids_are_found_in_a_long_bitmap),
+	UNIT_TEST(shuffled_ids_are_found_whatever_their_number), UNIT_TEST(ranges_are_not_decoded),
 	UNIT_TEST(the_finder_may_end_the_search))
