@@ -30,24 +30,35 @@ static const struct command commands[] = {
 		command_translate },
 };
 
+#define USAGE "usage: lancet COMMAND DATASET [ARGUMENT]...\n"
+
 static int
-usage(FILE *to)
+help(void)
 {
-	fputs("usage: lancet COMMAND DATASET [ARGUMENT]...\n       lancet --help | --version\n\n",
-		to);
+	fputs(USAGE "       lancet --help | --version\n       lancet COMMAND --help\n\n", stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(to, "  %s DATASET %s\n      %s\n", commands[i].name, commands[i].usage,
+		printf("  %s DATASET %s\n      %s\n", commands[i].name, commands[i].usage,
 			commands[i].about);
-	run_print_usage(to);
-	return to == stdout ? EXIT_SUCCESS : EXIT_FAILED;
+	run_print_usage(stdout);
+	return EXIT_SUCCESS;
+}
+
+static int
+help_with(const struct command *command)
+{
+	printf("usage: lancet %s DATASET %s\n%s: see lancet(1).\n", command->name, command->usage,
+		command->about);
+	return EXIT_SUCCESS;
 }
 
 static int
 misuse(const char *what, const char *word)
 {
-	fprintf(stderr, "lancet: %s%s%s\n", what, word != NULL ? ": " : "",
-		word != NULL ? word : "");
-	return usage(stderr);
+	fprintf(stderr,
+		"lancet: %s%s%s\n" USAGE
+		"lancet --help has the commands, lancet COMMAND --help the words of one\n",
+		what, word != NULL ? ": " : "", word != NULL ? word : "");
+	return EXIT_FAILED;
 }
 
 /* *ret_taken says whether the word is one of selection's; INVALID: it is there already. */
@@ -139,7 +150,7 @@ main(int argc, char **argv)
 	if (argc < 2)
 		return misuse("which command?", NULL);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return usage(stdout);
+		return help();
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		puts(PACKAGE_NAME " " PACKAGE_VERSION);
 		return EXIT_SUCCESS;
@@ -151,5 +162,7 @@ main(int argc, char **argv)
 		return misuse("which dataset?", NULL);
 	if (command == NULL)
 		return run_command(argv[1], argc - 2, argv + 2);
+	if (argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+		return help_with(command);
 	return run(command, argc - 2, argv + 2);
 }

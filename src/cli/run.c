@@ -193,6 +193,9 @@ run_print_usage(FILE *to)
 			fprintf(to, "  %s DATASET %.*s\n", command->name,
 				(int)strcspn(command->usage, "\n"), command->usage);
 	}
+	fputs("\nlancet COMMAND --help has all words of one. Manuals: lancet(1), "
+	      "lancefs-control(5).\n",
+		to);
 }
 
 static int
@@ -211,7 +214,8 @@ run_command(const char *name, int argc, char **argv)
 	struct buf result = { 0 };
 	int rc, failed;
 
-	if (argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
+	/* Behind the dataset, too: nothing is to run for somebody who asks what it would be. */
+	if (strcmp(argv[argc - 1], "--help") == 0 || (argc == 1 && strcmp(argv[0], "-h") == 0))
 		return print_help(command);
 	catch_signals();
 	rc = execute(command, argv[0], argv + 1, (size_t)argc - 1, &result, &err);

@@ -57,7 +57,8 @@ read_words(struct partitioning *partitioning, struct lancet_error *err)
 	partitioning->labels = value_of(words, "labels");
 	options->by = value_of(words, "by");
 	if ((options->by == NULL) == (partitioning->labels == NULL))
-		return lancet_fail(err, LANCET_INVALID, "give by=COLUMN, or labels=FILE");
+		return lancet_fail(err, LANCET_INVALID,
+			"give by=COLUMN or labels=FILE, and only one of them");
 	TRY(read_choices(partitioning, err));
 	TRY(value_bool(words, "dry_run", &partitioning->dry, err));
 	if (partitioning->labels == NULL)

@@ -54,8 +54,12 @@ check_bare(const struct command *command, const struct command_words *words, siz
 		return LANCET_OK;
 	if ((command->flags & COMMAND_VERB) != 0 && index == 0)
 		return LANCET_OK;
-	return lancet_fail(
-		err, LANCET_INVALID, "%.60s: write key=value; there are: %s", word, command->keys);
+	if (strcmp(word, "run") == 0)
+		return lancet_fail(err, LANCET_INVALID,
+			"\"run\" stands for all defaults, and alone: leave it out");
+	return lancet_fail(err, LANCET_INVALID,
+		"%.60s: write key=value, or key=\"value\" if it has blanks; there are: %s", word,
+		command->keys);
 }
 
 static int

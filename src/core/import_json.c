@@ -75,7 +75,9 @@ json_put(struct text_source *base, struct array *columns, struct lancet_error *e
 
 	base->column = NULL;
 	if (jsonpull_peek(&from) != JSONPULL_OBJECT)
-		return jsonpull_fail(&from, "no object, which each line has to be", err);
+		return jsonpull_fail(&from,
+			"no object, which each line has to be; jq -c '.[]' makes lines of an array",
+			err);
 	rc = import_members(&base->root, columns, &from, err);
 	base->column = base->root.failed;
 	return rc == LANCET_OK ? jsonpull_finish(&from, err) : rc;

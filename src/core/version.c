@@ -170,7 +170,9 @@ lancet_version_find_fragment(const lancet_version *version, uint64_t id, uint64_
 	uint64_t ordinal = version_first_span(version, id);
 
 	if (ordinal == version->info.fragment_count || version->spans[ordinal].id != id)
-		return lancet_fail(err, LANCET_NOT_FOUND, "fragment %" PRIu64, id);
+		return lancet_fail(err, LANCET_NOT_FOUND,
+		                   "fragment %" PRIu64 ": there is none in version %" PRIu64, id,
+		                   version->info.number);
 	*ret_ordinal = ordinal;
 	return LANCET_OK;
 }

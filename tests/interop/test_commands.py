@@ -81,7 +81,7 @@ def test_a_dry_run_counts_and_changes_nothing(either):
 @pytest.mark.parametrize("words, errno", [
     (["row_ids=100"], "ENOENT"), (["row_addrs=0:25"], "ENOENT"), (["row_addrs=9:0"], "ENOENT"),
     (["row_ids=x"], "EINVAL"), (["row_ids=5-4"], "EINVAL"), (["row_ids="], "EINVAL"),
-    (["row_addrs=0"], "EINVAL"), (["where=id > 5"], "EINVAL"), ([], "EINVAL"),
+    (["row_addrs=0"], "EINVAL"), (["where=id >"], "EINVAL"), ([], "EINVAL"),
     (["row_ids=1", "row_addrs=0:1"], "EINVAL"), (["row_ids=1", "rows=2"], "EINVAL"),
     (["row_ids=1", "read_version=7"], "ENOENT"), (["row_ids=1", "read_version=0"], "EINVAL"),
     (["row_ids=1", "retries=1001"], "EINVAL"), (["row_ids=1", "token="], "EINVAL"),
@@ -507,6 +507,29 @@ def test_what_is_no_command_says_how_to_use_it(data):
     done = subprocess.run([programs.program("lancet"), "cleanup", "--help"],
                           capture_output=True, timeout=60, check=True)
     assert done.stdout.startswith(b"usage: lancet cleanup DATASET ") and b"keep=" in done.stdout
+
+
+def test_asking_for_help_runs_nothing(data):
+    before = shown(data, "versions")
+    for name in ("compact", "delete", "cleanup"):
+        done = run(data, name, "--help")
+        assert done.returncode == 0 and done.stdout.startswith(b"usage: lancet "), done
+    assert shown(data, "versions") == before
+    for name in ("show", "rows", "translate"):
+        done = subprocess.run([programs.program("lancet"), name, "--help"], capture_output=True,
+                              timeout=60, check=True)
+        assert done.stdout.startswith(f"usage: lancet {name} DATASET ".encode())
+    done = run(data, "explode")
+    assert done.stderr.count(b"\n") == 3, "what is wrong, and where to look it up"
+
+
+def test_refusals_say_what_to_write(data):
+    for name, words, want in (
+            ("delete", ("where=id", ">", "5"), 'key="value" if it has blanks'),
+            ("compact", ("run", "async=true"), "leave it out"),
+            ("partition", ("by=id", "labels=x"), "only one of them"),
+            ("compact", ("fragments=4711",), "fragment 4711: there is none in version ")):
+        assert want in refused_without_change(data, name, *words)["error"], (name, words)
 
 
 def test_no_dataset_is_a_result_too(scratch):

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#define NO_OBJECT "no object, which each line has to be; jq -c '.[]' makes lines of an array"
+
 static const struct import_field plain[] = {
 	{ "i", "int64", -1, false, NULL },
 	{ "f", "double", -1, false, NULL },
@@ -37,8 +39,8 @@ static const struct {
 		ROW("null", "null", "null",
 			"\"\xc3\xa9\\n\\\"\\\\/\\b\\f\\r\\t\xf0\x9f\x98\x80\\u0000\"", "null") },
 	{ "{\"\\u0069\":7}", ROW("7", "null", "null", "null", "null") },
-	{ "[{}]", "line 1: byte 1: no object, which each line has to be" },
-	{ "{}\n5", "line 2: byte 1: no object, which each line has to be" },
+	{ "[{}]", "line 1: byte 1: " NO_OBJECT },
+	{ "{}\n5", "line 2: byte 1: " NO_OBJECT },
 	{ "{} {}", "line 1: byte 4: more behind the value" },
 	{ "{", "line 1: byte 2: it ends in the middle of a value" },
 	{ "{\n\"i\":1}", "line 1: byte 2: it ends in the middle of a value" },
