@@ -40,8 +40,7 @@ int encode_constant(const struct encode_values *values, bool *ret_constant, bool
 bool encode_wants_zip(const struct encode_values *values);
 /* Of such: *ret_repeats is true when they are few different ones, which a page dictionary holds;
  * the plan of a mini-block has one then. */
-int encode_repeats(
-	const struct encode_values *values, bool *ret_repeats, struct lancet_error *err);
+int encode_repeats(const struct encode_values *values, bool *ret_repeats, struct lancet_error *err);
 int mini_plan_make(
 	const struct encode_values *values, struct mini_plan *ret_plan, struct lancet_error *err);
 void mini_plan_release(struct mini_plan *plan);

@@ -5,6 +5,7 @@
 
 #include "encode_message.h"
 #include "util/bits.h"
+#include "util/cursor.h"
 #include "util/macros.h"
 
 static bool
@@ -23,9 +24,32 @@ encode_column_is_null(const struct encode_column *column, uint64_t index)
 struct slice
 encode_column_bytes(const struct encode_column *column, uint64_t index)
 {
+	const struct array *array = column->values.array;
+	const uint8_t *at = array->offsets.data;
+	uint64_t slot = column->values.first + index;
+
 	if (encode_column_is_null(column, index))
 		return (struct slice){ 0 };
-	return array_bytes(column->values.array, column->values.first + index);
+	if (array->field->large)
+		return slice_of(array->data.data + load_u64(at + 8 * slot),
+			load_u64(at + 8 * slot + 8) - load_u64(at + 8 * slot));
+	return slice_of(array->data.data + load_u32(at + 4 * slot),
+		load_u32(at + 4 * slot + 4) - load_u32(at + 4 * slot));
+}
+
+static int
+open_variable(struct encode_column *column)
+{
+	const struct encode_values *values = &column->values;
+
+	column->bytes = array_offset(values->array, values->first + values->count) -
+			array_offset(values->array, values->first);
+	if (!column->has_nulls)
+		return LANCET_OK;
+	column->bytes = 0;
+	for (uint64_t i = 0; i < values->count; i++)
+		column->bytes += encode_column_bytes(column, i).size;
+	return LANCET_OK;
 }
 
 /* The first slot that is valid; `count` when there is none. */
@@ -183,7 +207,7 @@ open_kind(struct encode_column *column, struct lancet_error *err)
 	case FIELD_DICTIONARY:
 		return open_fixed(column, err);
 	case FIELD_VARIABLE:
-		return LANCET_OK;
+		return open_variable(column);
 	case FIELD_FIXED_LIST:
 		return open_list(column, err);
 	case FIELD_STRUCT:

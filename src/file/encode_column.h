@@ -23,6 +23,7 @@ struct encode_column {
 	bool has_nulls;
 	bool is_number;      /* a number or key of 8, 16, 32 or 64 bits */
 	bool is_lineage;     /* of row ids or versions, which are read whole more than by rows */
+	uint64_t bytes;      /* of variable size: of all slots that are not null */
 	const uint8_t *data; /* of a fixed size: the first slot's; bit `bit` of it when bits is 1 */
 	uint64_t bit;
 	uint64_t bits;   /* of a leaf; 0: of variable size */

@@ -53,7 +53,7 @@ fsst_symbols_learn(const struct encode_column *column, struct fsst_symbols **ret
 	int rc;
 
 	*ret_symbols = NULL;
-	if (column->bits != 0 || variable_bytes(column) < BYTES_MIN ||
+	if (column->bits != 0 || column->bytes < BYTES_MIN ||
 		encode_wish_compression(column->values.leaf) == WISH_NONE)
 		return LANCET_OK;
 	rc = take_sample(column, &sample, err);
@@ -81,7 +81,7 @@ fsst_symbols_estimate(const struct encode_column *column, const struct fsst_symb
 	}
 	if (rc == LANCET_OK)
 		rc = buf_check(&codes, "values of a page", err);
-	ret_estimate->before = ret_estimate->after = variable_bytes(column);
+	ret_estimate->before = ret_estimate->after = column->bytes;
 	if (before > 0)
 		ret_estimate->after = (uint64_t)((double)ret_estimate->before * (double)codes.size /
 						 (double)before);
@@ -112,7 +112,7 @@ fsst_open(
 	struct fsst_estimate estimate;
 	struct fsst_symbols *symbols;
 
-	if (column->bits != 0 || variable_bytes(column) / FSST_SYMBOL_SIZE > attempt->worth)
+	if (column->bits != 0 || column->bytes / FSST_SYMBOL_SIZE > attempt->worth)
 		return LANCET_OK;
 	TRY(fsst_symbols_learn(column, &symbols, err));
 	attempt->own = symbols;

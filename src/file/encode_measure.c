@@ -2,10 +2,9 @@
  */
 #include "encode_mini.h"
 
-#include "encode_variable.h"
 #include "util/macros.h"
 
-#define SAMPLE_BYTES ((uint64_t)512 * 1024) /* of values */
+#define SAMPLE_BYTES ((uint64_t)256 * 1024) /* of values */
 #define SAMPLE_MIN   4096u                  /* values */
 #define BUFFER_ALIGN UINT64_C(8)
 
@@ -31,7 +30,7 @@ mini_slot_size(const struct encode_column *column)
 {
 	if (column->bits != 0)
 		return column->bits * column->leaves / 8;
-	return column->values.count == 0 ? 0 : variable_bytes(column) / column->values.count;
+	return column->values.count == 0 ? 0 : column->bytes / column->values.count;
 }
 
 /* The logarithm, straight between powers of two: at most 0.09 too little. */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "util/cursor.h"
 #include "util/macros.h"
 
 #define CHUNK_GOAL 8192u /* bytes */
@@ -16,16 +17,6 @@ variable_chunk_log2(const struct encode_column *column, uint64_t bytes)
 	uint64_t count = column->values.count == 0 ? 1 : column->values.count;
 
 	return mini_chunk_log2(bytes / count + width, CHUNK_GOAL);
-}
-
-uint64_t
-variable_bytes(const struct encode_column *column)
-{
-	uint64_t bytes = 0;
-
-	for (uint64_t i = 0; i < column->values.count; i++)
-		bytes += encode_column_bytes(column, i).size;
-	return bytes;
 }
 
 void
@@ -45,16 +36,46 @@ variable_open(
 		return LANCET_OK;
 	encode_column_message(column, &attempt->plan.message);
 	attempt->plan.buffer_count = 1;
-	attempt->plan.chunk_log2 = variable_chunk_log2(column, variable_bytes(column));
+	attempt->plan.chunk_log2 = variable_chunk_log2(column, column->bytes);
 	attempt->fits = true;
 	return buf_check(&attempt->plan.message, "encoding of a page", err);
 }
 
-int
-variable_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into,
-	struct lancet_error *err)
+/* Offsets of slots without nulls are those of the array, moved. */
+static void
+put_offsets(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
 {
-	unsigned width = column->values.array->field->large ? 8 : 4;
+	const struct array *array = column->values.array;
+	unsigned width = array->field->large ? 8 : 4;
+	uint64_t slot = column->values.first + first;
+	uint64_t head = (count + 1) * width - array_offset(array, slot);
+	const uint8_t *from = array->offsets.data + slot * width;
+	uint8_t *to = into->data + into->size;
+
+	into->size += (size_t)(count + 1) * width;
+	for (uint64_t i = 0; i <= count; i++, from += width, to += width) {
+		uint64_t offset = head + (width == 4 ? load_u32(from) : load_u64(from));
+
+		memcpy(to, &offset, width);
+	}
+}
+
+static void
+put_whole(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
+{
+	const struct array *array = column->values.array;
+	uint64_t slot = column->values.first + first;
+	uint64_t start = array_offset(array, slot), end = array_offset(array, slot + count);
+
+	put_offsets(column, first, count, into);
+	if (end > start)
+		buf_put(into, array->data.data + start, (size_t)(end - start));
+}
+
+static void
+put_each(const struct encode_column *column, uint64_t first, uint64_t count, unsigned width,
+	struct buf *into)
+{
 	uint64_t offset = (count + 1) * width;
 
 	buf_put(into, &offset, width);
@@ -62,10 +83,28 @@ variable_put(const struct encode_column *column, uint64_t first, uint64_t count,
 		offset += encode_column_bytes(column, i).size;
 		buf_put(into, &offset, width);
 	}
-	if (width == 4 && offset > INT32_MAX)
-		return lancet_fail(err, LANCET_LIMIT, "a chunk of %" PRIu64 " bytes", offset);
 	for (uint64_t i = first; i < first + count; i++)
 		buf_put_slice(into, encode_column_bytes(column, i));
+}
+
+int
+variable_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into,
+	struct lancet_error *err)
+{
+	unsigned width = column->values.array->field->large ? 8 : 4;
+	uint64_t bytes = 0;
+
+	if (column->bytes > INT32_MAX / 2)
+		for (uint64_t i = first; i < first + count; i++)
+			bytes += encode_column_bytes(column, i).size;
+	if (width == 4 && bytes > INT32_MAX - (count + 1) * width)
+		return lancet_fail(err, LANCET_LIMIT, "a chunk of %" PRIu64 " bytes", bytes);
+	if (!buf_reserve(into, (size_t)(count + 1) * width))
+		return buf_check(into, "chunk of a page", err);
+	if (column->has_nulls)
+		put_each(column, first, count, width, into);
+	else
+		put_whole(column, first, count, into);
 	variable_finish(into, width);
 	return LANCET_OK;
 }

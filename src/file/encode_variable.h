@@ -6,8 +6,6 @@
 
 /* Slots of a chunk when all of the page's make `bytes`. */
 unsigned variable_chunk_log2(const struct encode_column *column, uint64_t bytes);
-/* Of all valid slots. */
-uint64_t variable_bytes(const struct encode_column *column);
 /* What stands behind the bytes of a chunk. */
 void variable_finish(struct buf *into, unsigned width);
 /* Offsets from the start of `into`, which is empty, and the bytes. LIMIT: more than offsets can

@@ -92,7 +92,7 @@ choose(struct variable_state *variable, struct lancet_error *err)
 {
 	enum wish_compression wish = encode_wish_compression(variable->column.values.leaf);
 	bool wished = wish == WISH_ZSTD || wish == WISH_LZ4;
-	uint64_t bytes = variable_bytes(&variable->column), best = bytes, size;
+	uint64_t bytes = variable->column.bytes, best = bytes, size;
 	uint64_t count = variable->column.values.count;
 	struct fsst_estimate estimate;
 

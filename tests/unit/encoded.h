@@ -110,18 +110,17 @@ encoded_dictionary(struct encoded *encoded, enum file_version version)
 static inline bool
 encoded_same(const struct encoded *encoded, uint64_t index, uint64_t out)
 {
-	const struct array *in = &encoded->in;
+	const struct array *in = &encoded->in, *items = &encoded->items;
 	uint64_t item;
 
 	if (encoded->plan.dictionary_items == 0 || !array_is_valid(in, index))
 		return values_equal(in, index, &encoded->out, out);
 	item = array_unsigned(&encoded->out, out);
-	if (item >= encoded->items.length)
+	if (item >= items->length)
 		return false;
 	if (in->field->kind == FIELD_DICTIONARY)
-		return values_equal(
-			&in->children[0], array_unsigned(in, index), &encoded->items, item);
-	return values_equal(in, index, &encoded->items, item);
+		return values_equal(&in->children[0], array_unsigned(in, index), items, item);
+	return values_equal(in, index, items, item);
 }
 
 /* Slots [first, first + count) go through mini-blocks and come back as they were. */
@@ -143,8 +142,9 @@ encoded_round(struct encoded *encoded, enum file_version version, uint64_t first
 	ENCODED_OK(encoded, array_init(&encoded->out, field, &encoded->budget, &encoded->err));
 	encoded_chunks(encoded, codec, count);
 	for (uint64_t i = 0; i < count; i++)
-		ck_assert_msg(encoded_same(encoded, first + i, i), "%s: value %llu",
-			(const char *)encoded->words.data, (unsigned long long)i);
+		if (!encoded_same(encoded, first + i, i))
+			ck_abort_msg("%s: value %llu", (const char *)encoded->words.data,
+				(unsigned long long)i);
 }
 
 #endif

@@ -43,8 +43,7 @@ take_values(struct zipped *zipped, uint64_t first, uint64_t count)
 	for (uint64_t i = 0; i < count; i++) {
 		if (zipped->plan.variable && !array_is_valid(&zipped->base.in, first + i))
 			continue;
-		ENCODED_OK(&zipped->base,
-			zip_plan_value(&zipped->plan, i, &zipped->bytes, &zipped->base.err));
+		VALUES_OK(zip_plan_value(&zipped->plan, i, &zipped->bytes, NULL));
 		buf_put(&ends, &zipped->bytes.size, sizeof(zipped->bytes.size));
 	}
 	taken = ends.size / sizeof(size_t);
@@ -71,8 +70,9 @@ check_values(struct zipped *zipped, uint64_t first, uint64_t count, size_t taken
 	for (uint64_t i = first; i < first + count; i++) {
 		if (zipped->plan.variable && !array_is_valid(in, i))
 			continue;
-		ck_assert_msg(values_equal(in, i, out, at++), "%s: value %llu",
-			(const char *)zipped->base.words.data, (unsigned long long)i);
+		if (!values_equal(in, i, out, at++))
+			ck_abort_msg("%s: value %llu", (const char *)zipped->base.words.data,
+				(unsigned long long)i);
 	}
 }
 
@@ -122,16 +122,16 @@ START_TEST(values_come_back_one_by_one)
 {
 	uint64_t state = 88172645463325252u;
 
-	for (unsigned round = 0; round < 4 * SHAPES; round++) {
+	for (unsigned round = 0; round < 3 * SHAPES; round++) {
 		struct zipped zipped = { 0 };
 
 		encoded_init(&zipped.base, types[_i].field);
-		fill_values(&zipped.base.in, (enum shape)(round % SHAPES), 300, &state);
+		fill_values(&zipped.base.in, (enum shape)(round % SHAPES), 100, &state);
 		if (round >= SHAPES)
 			make_nulls(&zipped.base.in, &state);
 		if (round >= 2 * SHAPES && types[_i].field == &vector)
 			make_nulls(&zipped.base.in.children[0], &state);
-		zip_round(&zipped, types[_i].version, round % 3, 290);
+		zip_round(&zipped, types[_i].version, round % 3, 95);
 		zip_release(&zipped);
 	}
 }

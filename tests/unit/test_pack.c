@@ -59,7 +59,8 @@ START_TEST(planes_are_split_and_joined)
 		byte_planes_split(values, count, width, planes, stride);
 		for (size_t i = 0; i < count; i++)
 			for (size_t k = 0; k < width; k++)
-				ck_assert_uint_eq(planes[k * stride + i], values[i * width + k]);
+				if (planes[k * stride + i] != values[i * width + k])
+					ck_abort_msg("byte %zu of value %zu", k, i);
 		for (size_t k = 0; k < width; k++)
 			memcpy(close + k * count, planes + k * stride, count);
 		byte_planes_join(close, count, width, back);
