@@ -53,7 +53,7 @@ init(lancet_scan *scan, const struct lancet_scan_options *options, struct lancet
 	TRY(scan_columns_init(scan, options, err));
 	TRY(copy_fragments(scan, options, err));
 	if (options->where != NULL && options->row_ids != NULL)
-		return lancet_fail(err, LANCET_INVALID, "rows by id, and a condition");
+		return lancet_fail(err, LANCET_INVALID, "give row ids or a condition, not both");
 	if (options->where != NULL)
 		return scan_where_open(scan, options->where, err);
 	if (options->row_ids == NULL)

@@ -519,6 +519,8 @@ def test_asking_for_help_runs_nothing(data):
         done = subprocess.run([programs.program("lancet"), name, "--help"], capture_output=True,
                               timeout=60, check=True)
         assert done.stdout.startswith(f"usage: lancet {name} DATASET ".encode())
+    done = run(data, "rows", "where=id = 1", "row_ids=1")
+    assert done.returncode == 1 and b"not both" in done.stderr
     done = run(data, "explode")
     assert done.stderr.count(b"\n") == 3, "what is wrong, and where to look it up"
 
