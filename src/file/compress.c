@@ -7,6 +7,12 @@
 
 #include "util/macros.h"
 
+/* ZSTD_c_literalCompressionMode and ZSTD_lcm_huffman, which headers have for static linking only.
+ */
+#define LITERAL_MODE    ZSTD_c_experimentalParam5
+#define LITERAL_HUFFMAN 1
+#define STRIDE_MAX      131072 /* ZSTD_TARGETLENGTH_MAX */
+
 #define BLOCK_SLACK 64u /* bytes that a block may cost over what is in it, and a frame */
 
 void
@@ -22,6 +28,20 @@ fail_zstd(size_t code, struct lancet_error *err)
 	return lancet_fail(err, LANCET_NO_MEMORY, "zstd: %s", ZSTD_getErrorName(code));
 }
 
+/* No matches: strides are longer than what is compressed. Of the library's own accord symbols would
+ * not be counted then either; asking for it is a parameter that releases may not know, which makes
+ * the result larger, not wrong. */
+static size_t
+want_symbols(ZSTD_CCtx *zstd)
+{
+	size_t rc = ZSTD_CCtx_setParameter(zstd, ZSTD_c_strategy, ZSTD_fast);
+
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, LITERAL_MODE, LITERAL_HUFFMAN)))
+		return rc;
+	return ZSTD_isError(rc) ? rc
+				: ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength, STRIDE_MAX);
+}
+
 static int
 make_zstd(struct compressor *compressor, struct lancet_error *err)
 {
@@ -34,6 +54,8 @@ make_zstd(struct compressor *compressor, struct lancet_error *err)
 	if (!ZSTD_isError(rc))
 		rc = ZSTD_CCtx_setParameter(
 			compressor->zstd, ZSTD_c_minMatch, compressor->match_min);
+	if (!ZSTD_isError(rc) && compressor->symbols)
+		rc = want_symbols(compressor->zstd);
 	return ZSTD_isError(rc) ? fail_zstd(rc, err) : LANCET_OK;
 }
 

@@ -16,7 +16,7 @@
 #include "encode_wish.h"
 #include "util/macros.h"
 
-#define LEVEL_SYMBOLS 1 /* of zstd: hardly any matches */
+#define LEVEL_SYMBOLS 1 /* of zstd */
 #define LEVEL_MATCHES 3
 #define MATCH_MIN     6 /* bytes: shorter ones cost more time than they save bytes */
 #define PLANES_MAX    8u
@@ -55,7 +55,8 @@ wants_pieces(const uint8_t *plane, size_t size)
 		times[plane[i]]++;
 	for (unsigned i = 0; i < ARRAY_SIZE(times); i++)
 		most = times[i] > most ? times[i] : most;
-	return most <= size / 96 + 4 && encode_entropy(times, ARRAY_SIZE(times)) + PIECE_COST < 8;
+	return most <= size / 128 + size / 1024 &&
+	       encode_entropy(times, ARRAY_SIZE(times)) + PIECE_COST < 8;
 }
 
 static int
@@ -161,7 +162,8 @@ open_level(const struct encode_column *column, int level, enum decompress_scheme
 	attempt->own = split;
 	split->compressor = (struct compressor){ .scheme = scheme,
 		.level = level,
-		.match_min = level == LEVEL_MATCHES ? MATCH_MIN : 0 };
+		.match_min = level == LEVEL_MATCHES ? MATCH_MIN : 0,
+		.symbols = level == LEVEL_SYMBOLS };
 	message_byte_split(&inner, column->bits);
 	message_general(&attempt->plan.message, scheme, buf_slice(&inner));
 	if (inner.failed != LANCET_OK)

@@ -114,6 +114,9 @@ static const struct {
 	{ "one version", &versions, { 3, 1, 300000, 0 }, FILE_2_1, 0.05, "general(zstd, byte" },
 	{ "small range", &row_ids, { 0, 1 << 20, 300000, 0 }, FILE_2_2, 20.2,
 		"inline_bitpacking 64" },
+	/* two planes tell the same there, which costs a bit */
+	{ "across 2^24", &row_ids, { 16000000, 1000000, 300000, 0 }, FILE_2_2, 21.1,
+		"general(zstd, byte_stream_split 64)" },
 	{ "bytes", &u8, { 0, 16, 300000, 0 }, FILE_2_2, 4.2, "inline_bitpacking 8" },
 	{ "everything", &u32, { 0, UINT64_C(1) << 32, 300000, 0 }, FILE_2_2, 32.1, "flat 32" },
 	{ "few far apart", &u64, { 0, 1 << 20, 5, 0 }, FILE_2_2, 200, "" },
@@ -141,8 +144,7 @@ static const struct {
 	double most; /* bytes of a value */
 	const char *words;
 } texts[] = {
-	{ "words", "category number %u", 50, 20000, FILE_2_1, 0.85,
-		", dictionary variable(32)" },
+	{ "words", "category number %u", 50, 20000, FILE_2_1, 0.85, ", dictionary variable(32)" },
 	{ "words", "category number %u", 50, 20000, FILE_2_2, 0.80, "" },
 	{ "addresses", "https://example.org/items/%u/details.html", 1 << 30, 20000, FILE_2_1, 14,
 		"" },
