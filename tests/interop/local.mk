@@ -13,7 +13,7 @@ EXTRA_DIST += \
 EXTRA_DIST += \
 	tests/interop/hidden.py tests/interop/liblancet.py tests/interop/test_overlays.py \
 	tests/interop/test_scan.py
-EXTRA_DIST += tests/interop/test_row_lookup.py
+EXTRA_DIST += tests/interop/test_memory.py tests/interop/test_row_lookup.py
 EXTRA_DIST += tests/interop/test_lineage_spill.py tests/interop/test_remap.py
 
 interop = abs_top_builddir='$(abs_top_builddir)' LANCEFS='$(abs_top_builddir)/lancefs' \

@@ -168,7 +168,8 @@ START_TEST(shuffled_ids_are_found_whatever_their_number)
 			wanted[i] = i * every;
 			due += wanted[i] % STEP == 0;
 		}
-		ck_assert_int_eq(sequence_search_values(&search, 0, values, COUNT, NULL), LANCET_OK);
+		ck_assert_int_eq(
+			sequence_search_values(&search, 0, values, COUNT, NULL), LANCET_OK);
 		ck_assert_uint_eq(hits.count, due);
 	}
 }
