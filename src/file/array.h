@@ -92,6 +92,9 @@ int array_append_gather(struct array *array, const struct array *from, const uin
  * type has no room for another one. */
 int array_dictionary_key(struct array *array, const struct array *items, uint64_t index,
 	uint64_t *ret_key, struct lancet_error *err);
+/* How many of the values the dictionary has not; a null is one. */
+int array_dictionary_missing(struct array *array, const struct array *items, uint64_t *ret_missing,
+	struct lancet_error *err);
 
 /* Makes value `index` null; it keeps its slots. */
 int array_set_null(struct array *array, uint64_t index, struct lancet_error *err);

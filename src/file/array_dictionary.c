@@ -132,6 +132,37 @@ make_lookup(struct array *array, struct lancet_error *err)
 	return rebuild(lookup, &array->children[0], err);
 }
 
+/* There is a table, with room for one more value. */
+static int
+need_lookup(struct array *array, struct lancet_error *err)
+{
+	struct dictionary_lookup *lookup;
+
+	if (array->lookup == NULL)
+		TRY(make_lookup(array, err));
+	lookup = array->lookup;
+	if (lookup->used >= lookup->slot_count / 2)
+		TRY(rebuild(lookup, &array->children[0], err));
+	return LANCET_OK;
+}
+
+int
+array_dictionary_missing(struct array *array, const struct array *items, uint64_t *ret_missing,
+	struct lancet_error *err)
+{
+	struct slice value;
+
+	assert(array->field->kind == FIELD_DICTIONARY);
+	TRY(need_lookup(array, err));
+	*ret_missing = 0;
+	for (uint64_t i = 0; i < items->length; i++) {
+		if (!value_bytes(items, i, &value) ||
+			*find_slot(array->lookup, &array->children[0], value) == 0)
+			++*ret_missing;
+	}
+	return LANCET_OK;
+}
+
 static int
 check_key(const struct array *array, uint64_t key, struct lancet_error *err)
 {
@@ -161,11 +192,8 @@ array_dictionary_key(struct array *array, const struct array *items, uint64_t in
 			items->length);
 	if (!value_bytes(items, index, &value))
 		return lancet_fail(err, LANCET_UNSUPPORTED, "dictionary of nested values");
-	if (array->lookup == NULL)
-		TRY(make_lookup(array, err));
+	TRY(need_lookup(array, err));
 	lookup = array->lookup;
-	if (lookup->used >= lookup->slot_count / 2)
-		TRY(rebuild(lookup, values, err));
 	slot = find_slot(lookup, values, value);
 	if (*slot == 0) {
 		TRY(check_key(array, values->length, err));

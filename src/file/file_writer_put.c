@@ -284,8 +284,6 @@ count_fitting(const struct file_writer *writer, const struct root_out *root,
 	uint64_t room = used < writer->page_bytes ? writer->page_bytes - used : 0;
 	uint64_t low = 0, high = count;
 
-	if (gathered->length > 0 && !gather_has_keys(gathered, values))
-		return 0;
 	if (gather_size(root->field, values, first, count) <= room)
 		return count;
 	while (low < high) {
@@ -308,9 +306,13 @@ file_writer_put(struct file_writer *writer, size_t root_index, const struct arra
 
 	assert(root_index < writer->stored.root_count && !root->is_ended);
 	while (count > 0) {
-		uint64_t some = count_fitting(writer, root, values, first, count);
-		uint64_t before = root->gathered.length;
+		uint64_t before = root->gathered.length, some = 0;
+		bool has_keys = true;
 
+		if (before > 0)
+			TRY(gather_has_keys(&root->gathered, values, &has_keys, err));
+		if (has_keys)
+			some = count_fitting(writer, root, values, first, count);
 		if (some > 0) {
 			TRY(gather_append(&root->gathered, values, first, some, &blobs, err));
 			TRY(check_nulls(writer->version, &root->gathered, before, some, err));

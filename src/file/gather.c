@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "array_grow.h"
 #include "util/bits.h"
 #include "util/macros.h"
 
@@ -266,20 +267,26 @@ gather_size(const struct field *field, const struct array *from, uint64_t first,
 	return size + count;
 }
 
-bool
-gather_has_keys(const struct array *into, const struct array *from)
+int
+gather_has_keys(
+	struct array *into, const struct array *from, bool *ret_has, struct lancet_error *err)
 {
 	const struct field *field = into->field;
 	unsigned bits = field->bits - (field->is_signed ? 1 : 0);
+	uint64_t more;
 
+	*ret_has = true;
 	if (field->blob != FIELD_NO_BLOB)
-		return true;
-	if (field->kind == FIELD_DICTIONARY)
-		return bits >= 63 || into->length == 0 ||
-		       into->children[0].length + from->children[0].length <= UINT64_C(1) << bits;
-	for (size_t i = 0; i < into->child_count; i++) {
-		if (!gather_has_keys(&into->children[i], &from->children[i]))
-			return false;
+		return LANCET_OK;
+	if (field->kind == FIELD_DICTIONARY) {
+		more = from->children[0].length;
+		if (bits >= 63 || into->children[0].length + more <= UINT64_C(1) << bits)
+			return LANCET_OK;
+		TRY(array_dictionary_missing(into, &from->children[0], &more, err));
+		*ret_has = into->children[0].length + more <= UINT64_C(1) << bits;
+		return LANCET_OK;
 	}
-	return true;
+	for (size_t i = 0; *ret_has && i < into->child_count; i++)
+		TRY(gather_has_keys(&into->children[i], &from->children[i], ret_has, err));
+	return LANCET_OK;
 }

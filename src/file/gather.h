@@ -22,7 +22,9 @@ int gather_append(struct array *into, const struct array *from, uint64_t first, 
 /* Bytes that the values take when they are gathered for `field`, about; never 0 for a value. */
 uint64_t gather_size(
 	const struct field *field, const struct array *from, uint64_t first, uint64_t count);
-/* False when keys might have no room for the values of both dictionaries. */
-bool gather_has_keys(const struct array *into, const struct array *from);
+/* False when keys might have no room for the values of both dictionaries. What both have is one:
+ * a page ends only where it must, since pylance (14.0.2) counts the values of a batch's pages. */
+int gather_has_keys(
+	struct array *into, const struct array *from, bool *ret_has, struct lancet_error *err);
 
 #endif

@@ -154,3 +154,25 @@ def test_nulls_around_what_cannot_be_null(name, version, comparer, scratch):
                                for i in range(64)], pa.list_(kind))})
             for page in (1, 100, 0):
                 check_written_again(comparer, scratch, rows, version, page, 7)
+
+
+@pytest.mark.parametrize("version", schemas.VERSIONS)
+def test_keys_of_batches_whose_words_are_the_same(version, scratch):
+    """One page as long as the words of all fit: pylance doesn't unite those of pages in lists."""
+    kind = pa.dictionary(pa.int8(), pa.string())
+    words, batches = [f"word {i}" for i in range(90)], []
+    for first in range(4):
+        order = words[first * 20:] + words[:first * 20]
+        keys = pa.DictionaryArray.from_arrays(pa.array([i % 90 for i in range(180)], pa.int8()),
+                                              pa.array(order))
+        lists = pa.ListArray.from_arrays(pa.array(range(0, 181, 2), pa.int32()), keys)
+        batches.append(pa.record_batch({"c": keys[:90], "l": lists}))
+    path, file = scratch / "d.lance", scratch / "rows"
+    lance.write_dataset(batches[0].schema.empty_table(), str(path), data_storage_version=version)
+    with pa.ipc.new_stream(str(file), batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    assert result(path, "append", f"file={file}")["fragments"] == 1
+    got = opened(path).to_table()
+    assert got["l"].type.value_type == kind
+    assert got.to_pylist() == [row for batch in batches for row in batch.to_pylist()]
