@@ -53,11 +53,11 @@ def main():
 class Comparer:
     """Asks the program, which is started again when it ended."""
 
-    def __init__(self):
-        self.program = None
+    def __init__(self, interpreter=sys.executable, script=__file__):
+        self.command, self.program = [interpreter, script], None
 
     def start(self):
-        self.program = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE,
+        self.program = subprocess.Popen(self.command, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def compare(self, ours, theirs):

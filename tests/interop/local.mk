@@ -95,3 +95,11 @@ check-interop-races: lancet tests/helpers/latecommit
 .PHONY: check-interop-races
 EXTRA_DIST += tests/interop/test_partition.py
 EXTRA_DIST += tests/interop/exactly.py tests/interop/schemas.py tests/interop/test_roundtrip.py
+EXTRA_DIST += tests/interop/comparedatasets.py tests/interop/test_roundtrip_compact.py \
+	tests/interop/test_roundtrip_old.py
+
+# What was written is read by older releases of pylance: LANCEFS_OLD_PYTHON lists interpreters.
+check-interop-old: lancet
+	$(interop) $(srcdir)/tests/interop/test_roundtrip_old.py
+
+.PHONY: check-interop-old
