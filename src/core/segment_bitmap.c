@@ -11,10 +11,12 @@
 #include "util/macros.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define BLOCK_SIZE (SEGMENT_RANK_BITS / 8)
 #define COUNT_SIZE (64u * 1024) /* bytes per read of the counting pass; whole blocks */
 #define READ_SIZE  4096u        /* bytes per read of values; whole blocks */
+#define COUNT_STEP 128u         /* bytes whose bits are added up by the byte: at most 16 of 8 */
 
 /* The next bits, 64 at most, as an integer. */
 static uint64_t
@@ -29,13 +31,30 @@ load_bits(const uint8_t *at, size_t size)
 	return bits;
 }
 
+/* The number of bits in each byte, in these bytes: a processor may lack an instruction for it. */
+static uint64_t
+bits_of_bytes(uint64_t bits)
+{
+	bits -= bits >> 1 & 0x5555555555555555u;
+	bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+	return (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+}
+
 static uint64_t
 count_bits(const uint8_t *at, size_t size)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < size; i += 8)
-		count += (uint64_t)__builtin_popcountll(load_bits(at + i, size - i));
+	for (size_t done = 0; done < size; done += COUNT_STEP) {
+		size_t step = size - done < COUNT_STEP ? size - done : COUNT_STEP;
+		uint64_t words[COUNT_STEP / 8] = { 0 }, sums = 0; /* in whatever byte order */
+
+		memcpy(words, at + done, step);
+		for (size_t i = 0; i < COUNT_STEP / 8; i++)
+			sums += bits_of_bytes(words[i]);
+		sums = (sums & 0x00ff00ff00ff00ffu) + (sums >> 8 & 0x00ff00ff00ff00ffu);
+		count += sums * 0x0001000100010001u >> 48;
+	}
 	return count;
 }
 
