@@ -11,7 +11,7 @@
  *     ids FRAG             the same, and reads all of them
  *     lookup FILE          the rows of the ids of the file (little-endian u64), on a new handle
  *     resolve FILE         the same, and reads no column but the address
- *     take FILE            as lookup, but on one handle, after a round that is not counted
+ *     take FILE            as lookup, but on one handle, after two that are not counted
  *     scan COLUMN[,COLUMN] reads all rows on a new handle
  *     compact ROWS plain|synced
  *                          to fragments of about so many rows, and commits
@@ -54,11 +54,15 @@ struct kind {
 };
 
 static uint64_t syncs;
+static bool plain;
 
-/* These stand before those of the C library. */
+/* These stand before those of the C library. New data files are synced whatever the commit is told:
+ * with `plain` none is. */
 int
 fsync(int fd)
 {
+	if (plain)
+		return 0;
 	syncs++;
 	return (int)syscall(SYS_fsync, fd);
 }
@@ -66,6 +70,8 @@ fsync(int fd)
 int
 fdatasync(int fd)
 {
+	if (plain)
+		return 0;
 	syncs++;
 	return (int)syscall(SYS_fdatasync, fd);
 }
@@ -141,7 +147,7 @@ static int
 run_append(struct work *work, struct lancet_error *err)
 {
 	struct lancet_commit_options options = { .retries = LANCET_COMMIT_RETRIES,
-		.not_durable = strcmp(work->arguments[1], "plain") == 0 };
+		.not_durable = plain };
 	int fd = open(work->arguments[0], O_RDONLY | O_CLOEXEC);
 	struct lancet_commit_result result;
 	lancet_change *change = NULL;
@@ -286,7 +292,7 @@ static int
 run_compact(struct work *work, struct lancet_error *err)
 {
 	struct lancet_commit_options commit = { .retries = LANCET_COMMIT_RETRIES,
-		.not_durable = strcmp(work->arguments[1], "plain") == 0 };
+		.not_durable = plain };
 	struct lancet_rewrite_run run = { .memory = 0 };
 	struct lancet_compact_options options;
 	struct lancet_commit_result result;
@@ -374,13 +380,15 @@ main(int argc, char **argv)
 	int rounds = atoi(argv[3]);
 
 	work.arguments = argv + 4;
+	plain = kind->arguments == 2 && strcmp(argv[5], "plain") == 0;
 	if (open_newest(&work, &work.err) != LANCET_OK)
 		fail(work.path, work.err.text);
 	if (kind->prepare != NULL)
 		kind->prepare(&work);
-	if (kind->run == run_take && kind->open == OPEN_ONCE &&
-		run_take(&work, &work.err) != LANCET_OK)
-		fail(work.path, work.err.text);
+	for (int i = 0; i < 2 && kind->run == run_take && kind->open == OPEN_ONCE; i++) {
+		if (run_take(&work, &work.err) != LANCET_OK)
+			fail(work.path, work.err.text);
+	}
 	for (int i = 0; i < rounds; i++)
 		run_round(&work, kind);
 	printf("peak %" PRIu64 "\n", proc_number("/proc/self/status", "VmHWM:"));
