@@ -179,8 +179,11 @@ remap_btree_check(lancet_version *read, const struct lancet_index_segment *segme
 	rc = open_pages(
 		&pages, read, segment, (struct file_sink){ put_nowhere, NULL }, ret_why, &cause);
 	release(&pages);
-	if (rc == LANCET_NO_MEMORY)
-		return lancet_fail(err, rc, "%s", cause.text);
+	if (rc == LANCET_NO_MEMORY || rc == LANCET_IO) { /* nothing is known of it then */
+		if (err != NULL)
+			*err = cause;
+		return lancet_wrap(err, rc, "index files");
+	}
 	if (rc != LANCET_OK)
 		*ret_why = "its files can't be read";
 	return LANCET_OK;

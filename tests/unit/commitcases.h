@@ -4,6 +4,7 @@
 
 #include "commitdrops.h"
 #include "commitrest.h"
+#include "commitrewrites.h"
 #include "commitrows.h"
 #include "commitwhere.h"
 
@@ -11,9 +12,18 @@ struct commit_case {
 	const char *label;
 	int (*make)(lancet_version *read, lancet_change **ret_change, struct lancet_error *err);
 	bool (*holds)(lancet_version *made); /* what only it makes so */
-	unsigned files; /* written and synced: transaction, manifest, and its own */
-	unsigned dirs;  /* synced */
+	unsigned files;      /* written and synced: transaction, manifest, and its own */
+	unsigned dirs;       /* synced */
+	const char *written; /* true of each row of a data file that was written for it */
+	/* Before it a version is made that reserves ids of fragments. */
+	bool reserves;
 };
+
+static inline uint64_t
+commit_case_version(const struct commit_case *one)
+{
+	return SAMPLE_NEWEST + 1 + one->reserves;
+}
 
 static inline int
 case_config(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
@@ -97,9 +107,13 @@ static const struct commit_case commit_cases[] = {
 	{ "overlay", case_overlay, case_overlay_holds, 2, 2 },
 	{ "update", case_update, case_rewrite_holds, 2, 2 },
 	{ "index", case_index, case_index_holds, 2, 2 },
-	{ "append rows", case_append_rows, case_append_rows_holds, 2 + 1, 2 + 1 },
+	{ "append rows", case_append_rows, case_append_rows_holds, 2 + 1, 2 + 1,
+		"id in (1000, 1001, 1002) and price is null" },
 	{ "delete where", case_delete_where, case_delete_where_holds, 2 + 1, 2 + 1 },
-	{ "update where", case_update_where, case_update_where_holds, 2 + 2, 2 + 2 },
+	{ "update where", case_update_where, case_update_where_holds, 2 + 2, 2 + 2,
+		"name like '%!' and id is not null and price >= 1" },
+	{ "compact", case_compact, case_compact_holds, 4 + 3, 4 + 3, SAMPLE_ROWS, true },
+	{ "partition", case_partition, case_partition_holds, 4 + 4, 4 + 3, SAMPLE_ROWS, true },
 };
 
 /* The change of a row, on version `number`. */

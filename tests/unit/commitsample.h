@@ -16,6 +16,7 @@
 #define SAMPLE_NEWEST  6u
 #define SAMPLE_FILE    "data/1111110001010111100001109052e741dbadc7df76c7fd1843.lance" /* 48 rows */
 #define SAMPLE_NEXT    "_versions/18446744073709551608.manifest" /* version 7, when it is made */
+#define SAMPLE_SECOND  "_versions/18446744073709551607.manifest" /* version 8 */
 #define SAMPLE_CURRENT "_versions/18446744073709551609.manifest"
 
 static inline void

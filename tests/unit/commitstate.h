@@ -40,12 +40,13 @@ state_is_leftover(const char *key)
 	const char *name = strrchr(key, '/') + 1;
 
 	return strncmp(name, ".tmp-", 5) == 0 || strncmp(key, "_transactions/", 14) == 0 ||
-	       strncmp(key, "_deletions/", 11) == 0 || strncmp(key, "data/", 5) == 0;
+	       strncmp(key, "_deletions/", 11) == 0 || strncmp(key, "data/", 5) == 0 ||
+	       strncmp(key, "_indices/", 9) == 0;
 }
 
 /* Old files by count and size; others only where a commit may leave them. */
 static inline bool
-state_names_are_due(const char *root, size_t *ret_leftovers)
+state_names_are_due(const char *root, const struct commit_case *one, size_t *ret_leftovers)
 {
 	char *paths[] = { (char *)(uintptr_t)root, NULL };
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -58,7 +59,9 @@ state_names_are_due(const char *root, size_t *ret_leftovers)
 	while ((entry = fts_read(tree)) != NULL) {
 		const char *key = entry->fts_path + strlen(root) + 1;
 
-		if (entry->fts_info != FTS_F || state_is_hint(key) || strcmp(key, SAMPLE_NEXT) == 0)
+		if (entry->fts_info != FTS_F || state_is_hint(key) ||
+			strcmp(key, SAMPLE_NEXT) == 0 ||
+			(one->reserves && strcmp(key, SAMPLE_SECOND) == 0))
 			continue;
 		if (state_is_old(entry->fts_statp, key)) {
 			old++;
@@ -73,21 +76,32 @@ state_names_are_due(const char *root, size_t *ret_leftovers)
 
 enum state { STATE_BAD, STATE_OLD, STATE_NEW };
 
-/* Whether version 7 is there; BAD when anything is not as it must be. */
+static inline bool
+state_has_version(const char *root, const char *key)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", root, key);
+	return access(path, F_OK) == 0;
+}
+
+/* Whether the version that the row makes is there; BAD when anything is not as it must be. */
 static inline enum state
 state_look(const char *root, const struct commit_case *one, size_t *ret_leftovers)
 {
 	lancet_dataset *dataset = NULL;
-	char path[PATH_MAX];
-	bool made, good;
+	bool first, made, good;
 
-	if (!state_names_are_due(root, ret_leftovers) ||
+	if (!state_names_are_due(root, one, ret_leftovers) ||
 		lancet_dataset_open(root, NULL, &dataset, NULL) != LANCET_OK)
 		return STATE_BAD;
-	(void)snprintf(path, sizeof(path), "%s/" SAMPLE_NEXT, root);
-	made = access(path, F_OK) == 0;
-	good = state_version_is_whole(root, dataset, SAMPLE_NEWEST, NULL) &&
-	       (!made || state_version_is_whole(root, dataset, SAMPLE_NEWEST + 1, one));
+	first = state_has_version(root, SAMPLE_NEXT);
+	made = one->reserves ? state_has_version(root, SAMPLE_SECOND) : first;
+	good = state_version_is_whole(root, dataset, SAMPLE_NEWEST, NULL) && (first || !made);
+	if (good && first && one->reserves)
+		good = state_version_is_whole(root, dataset, SAMPLE_NEWEST + 1, NULL);
+	if (good && made)
+		good = state_version_is_whole(root, dataset, commit_case_version(one), one);
 	lancet_dataset_unref(dataset);
 	return !good ? STATE_BAD : made ? STATE_NEW : STATE_OLD;
 }

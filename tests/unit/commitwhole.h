@@ -46,18 +46,19 @@ state_count(void *user, const struct ArrowArray *batch, struct lancet_error *err
 	return LANCET_OK;
 }
 
-/* A file of rows that were written: all of them can be read, and are what was set or appended. */
+/* A file of rows that were written: all of them can be read, and are what they should be. */
 static inline bool
-state_rows_are_whole(lancet_version *version, uint64_t ordinal, uint64_t rows)
+state_rows_are_whole(
+	lancet_version *version, uint64_t ordinal, uint64_t rows, const struct commit_case *one)
 {
 	const struct lancet_scan_options options = { .fragments = &ordinal,
 		.fragment_count = 1,
-		.where = "name like '%!' and id is not null and price >= 1 or "
-			 "id in (1000, 1001, 1002) and price is null",
+		.where = one == NULL ? NULL : one->written,
 		.limit = UINT64_MAX };
 	lancet_scan *scan = NULL;
 	uint64_t found = 0;
-	bool whole = lancet_scan_open(version, &options, &scan, NULL) == LANCET_OK &&
+	bool whole = options.where != NULL &&
+		     lancet_scan_open(version, &options, &scan, NULL) == LANCET_OK &&
 		     lancet_scan_each(scan, state_count, &found, NULL) == LANCET_OK;
 
 	lancet_scan_free(scan);
@@ -65,7 +66,8 @@ state_rows_are_whole(lancet_version *version, uint64_t ordinal, uint64_t rows)
 }
 
 static inline bool
-state_fragment_is_whole(const char *root, lancet_version *version, uint64_t ordinal)
+state_fragment_is_whole(
+	const char *root, lancet_version *version, uint64_t ordinal, const struct commit_case *one)
 {
 	lancet_fragment *fragment = NULL;
 	lancet_deletion *deletion = NULL;
@@ -77,7 +79,7 @@ state_fragment_is_whole(const char *root, lancet_version *version, uint64_t ordi
 	info = lancet_fragment_info(fragment);
 	for (size_t i = 0; whole && i < info->file_count; i++)
 		whole = state_data_is_whole(root, info->files[i].path) ||
-			state_rows_are_whole(version, ordinal, info->physical_rows);
+			state_rows_are_whole(version, ordinal, info->physical_rows, one);
 	if (whole && info->has_deletion_file)
 		whole = lancet_deletion_open(fragment, &deletion, NULL) == LANCET_OK;
 	lancet_deletion_unref(deletion);
@@ -120,7 +122,7 @@ state_version_is_whole(
 	count = lancet_version_info(version)->fragment_count;
 	whole = state_transaction_is_whole(root, version) && (one == NULL || one->holds(version));
 	for (uint64_t i = 0; whole && i < count; i++)
-		whole = state_fragment_is_whole(root, version, i);
+		whole = state_fragment_is_whole(root, version, i, one);
 	lancet_version_unref(version);
 	return whole;
 }

@@ -137,7 +137,7 @@ tests_unit_test_page_writer_layouts_SOURCES = tests/unit/test_page_writer_layout
 	tests/unit/pagewrite.c
 EXTRA_DIST += tests/unit/arraytext.h tests/unit/pagerandom.h tests/unit/pagewrite.h
 unit_tests += tests/unit/test_fragment_write tests/unit/test_import_arrow
-EXTRA_DIST += tests/unit/commitrows.h
+EXTRA_DIST += tests/unit/commitrewrites.h tests/unit/commitrows.h
 unit_tests += tests/unit/test_import_csv tests/unit/test_import_json \
 	tests/unit/test_import_value tests/unit/test_json_binary
 EXTRA_DIST += tests/unit/importtext.h tests/unit/importtree.h
