@@ -7,6 +7,7 @@
 #include "commit_common.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <lancet/transaction.h>
 #include <lancet/version.h>
@@ -182,6 +183,15 @@ put_result(struct command_run *run, const struct lancet_commit_result *result)
 		jsonw_bool(&run->json, "durable", false);
 }
 
+/* Lost to a commit that it can be built upon. */
+static bool
+can_be_built_again(int rc, const struct lancet_commit_result *result)
+{
+	return (rc == LANCET_BUSY && result->conflict_version != 0) ||
+	       (rc == LANCET_CONFLICT && result->conflict_rule != NULL &&
+		       strcmp(result->conflict_rule, LANCET_RULE_TRANSITIONS) == 0);
+}
+
 /* Builds and commits once. *ret_again: it lost to a commit that it can be built upon. */
 static int
 commit_once(struct command_run *run, const struct commit_plan *plan, const struct request *request,
@@ -201,12 +211,12 @@ commit_once(struct command_run *run, const struct commit_plan *plan, const struc
 		rc = describe_change(change, request, err);
 	if (rc == LANCET_OK && change != NULL && !request->dry) {
 		rc = lancet_commit(change, &options, &result, err);
-		if (result.attempts == 0 && rc == LANCET_BUSY)
+		*ret_again = can_be_built_again(rc, &result);
+		if (result.attempts == 0 && (rc == LANCET_BUSY || *ret_again))
 			result.attempts = 1; /* so that an end is certain */
 		note_result(run, &result, rc);
 		if (rc == LANCET_OK)
 			put_result(run, &result);
-		*ret_again = rc == LANCET_BUSY && result.conflict_version != 0;
 	}
 	lancet_change_free(change);
 	return rc;

@@ -4,6 +4,7 @@
 #include "conflict_rules.h"
 
 #include <inttypes.h>
+#include <lancet/commit.h>
 #include <stdlib.h>
 
 #include "flags.h"
@@ -252,7 +253,7 @@ rule_rewrites(struct clash *clash)
 					      : group->new_fragments[k - group->old_count]->id;
 
 			if (numbers_find(&clash->theirs->removed, id) != SIZE_MAX)
-				return clash_refuse(clash, "transitions",
+				return clash_refuse(clash, LANCET_RULE_TRANSITIONS,
 					"fragment %" PRIu64 " of our transitions was rewritten",
 					id);
 		}

@@ -19,6 +19,7 @@ struct reply {
 	int code;
 	unsigned attempts;
 	bool conflict;
+	const char *rule; /* of it; NULL: any */
 };
 
 static struct {
@@ -167,7 +168,9 @@ lancet_commit(lancet_change *change, const struct lancet_commit_options *options
 		.durable = true,
 		.conflict_version = reply->conflict ? engine.latest + 1 : 0,
 		.conflict_operation = reply->conflict ? "Append" : NULL,
-		.conflict_rule = reply->conflict ? "rule" : NULL,
+		.conflict_rule = !reply->conflict      ? NULL
+				 : reply->rule == NULL ? "rule"
+						       : reply->rule,
 	};
 	engine.latest += reply->conflict;
 	if (reply->code == LANCET_OK)
@@ -277,6 +280,12 @@ static const struct {
 		"build(7) commit(read 7, retries 20) ", 5, 0 },
 	{ "run", { AGAINST }, 1, 0, false, false, false, LANCET_CONFLICT,
 		"build(7) commit(read 7, retries 20) ", 1, 0 },
+	/* what never fits again, but can be made anew */
+	{ "run", { { LANCET_CONFLICT, 0, true, LANCET_RULE_TRANSITIONS }, FINE }, 2, 0, false,
+		false, false, LANCET_OK,
+		"build(7) commit(read 7, retries 20) build(8) commit(read 8, retries 19) ", 2, 9 },
+	{ "read_version=7", { { LANCET_CONFLICT, 0, true, LANCET_RULE_TRANSITIONS } }, 1, 0, false,
+		false, false, LANCET_CONFLICT, "build(7) commit(read 7, retries 20) ", 1, 0 },
 	{ "run", { FINE }, 1, 0, true, false, false, LANCET_OK, "build(7) ", 0, 0 },
 	{ "dry_run=true require=x token=t", { FINE }, 1, 0, false, false, false, LANCET_OK,
 		"build(7) token=t require=x ", 0, 0 },

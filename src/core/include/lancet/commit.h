@@ -115,6 +115,8 @@ struct lancet_commit_options {
 	void *context;
 };
 #define LANCET_COMMIT_RETRIES 20u
+/* A rule of CONFLICT: fragments of a partition were rewritten. It can only be made anew. */
+#define LANCET_RULE_TRANSITIONS "transitions"
 
 struct lancet_commit_result {
 	uint64_t version;      /* the new one; 0: none was made */
