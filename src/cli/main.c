@@ -147,6 +147,8 @@ main(int argc, char **argv)
 	/* who started us may have it ignored; a reader that has seen enough is no error to report
 	 */
 	(void)signal(SIGPIPE, SIG_DFL);
+	/* beyond a limit of file sizes is an error like a full disk: what was written is removed */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2)
 		return misuse("which command?", NULL);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

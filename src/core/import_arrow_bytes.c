@@ -11,6 +11,7 @@
 #include "util/text.h"
 
 #define VIEW_SIZE   16u
+#define VIEW_PREFIX 4u  /* bytes of a longer value that its view repeats */
 #define INLINE_SIZE 12u /* of a value that lies in its view */
 
 static bool
@@ -242,6 +243,8 @@ find_view(struct import_batch *batch, const struct import_column *column, const 
 	TRY(import_batch_whole(batch, column->first_buffer + 2 + buffer, &bytes, err));
 	if (offset > bytes.size || size > bytes.size - offset)
 		return lancet_fail(err, LANCET_CORRUPT, "a view passes the end of its buffer");
+	if (memcmp(bytes.data + offset, view + 4, VIEW_PREFIX) != 0)
+		return lancet_fail(err, LANCET_CORRUPT, "a view of a value that begins otherwise");
 	*ret_value = slice_of(bytes.data + offset, size);
 	return LANCET_OK;
 }

@@ -361,6 +361,7 @@ block_signals(struct serving *serving)
 		sigaddset(&serving->signals, numbers[i]);
 	pthread_sigmask(SIG_BLOCK, &serving->signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* one who writes beyond a limit is told by errno */
 }
 
 /* The daemon notices that its report is not wanted any more, and unmounts. */

@@ -38,6 +38,7 @@ EXTRA_DIST += tests/helpers/arraycheck.h tests/helpers/casefiles.h tests/helpers
 EXTRA_DIST += tests/interop/rowforms.py tests/interop/test_head.py tests/interop/test_ipc.py \
 	tests/interop/test_rows.py
 EXTRA_DIST += tests/interop/reuse.py tests/interop/test_reuse_oracle.py
+EXTRA_DIST += tests/interop/test_refused_writes.py
 EXTRA_DIST += tests/interop/test_translate.py
 EXTRA_DIST += tests/interop/make_reuse.py tests/interop/reusechecks.py tests/interop/test_reuse.py \
 	tests/interop/test_reuse_broken.py tests/interop/test_reuse_generated.py \
