@@ -133,14 +133,4 @@ static const struct data_change data_changes[] = {
 	{ "append_rows", 1, make_append_rows },
 };
 
-/* NULL: no such one with so many words. */
-static inline const struct data_change *
-find_data_change(const char *name, int words)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(data_changes); i++)
-		if (strcmp(name, data_changes[i].name) == 0 && words == data_changes[i].words)
-			return &data_changes[i];
-	return NULL;
-}
-
 #endif

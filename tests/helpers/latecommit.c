@@ -51,10 +51,20 @@ out:
 	lancet_dataset_unref(dataset);
 }
 
+/* NULL: no such one with so many words. */
+static const struct data_change *
+find_change(const char *name, int words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(data_changes); i++)
+		if (strcmp(name, data_changes[i].name) == 0 && words == data_changes[i].words)
+			return &data_changes[i];
+	return NULL;
+}
+
 int
 main(int argc, char **argv)
 {
-	const struct data_change *kind = argc < 4 ? NULL : find_data_change(argv[3], argc - 4);
+	const struct data_change *kind = argc < 4 ? NULL : find_change(argv[3], argc - 4);
 
 	if (kind == NULL) {
 		(void)fprintf(stderr, "usage: latecommit DATASET READ_VERSION CHANGE [WORD...]\n");

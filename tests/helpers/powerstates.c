@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "commitsample.h"
+#include "datachanges.h"
 #include "powerloss.h"
 
 #define STATES_MAX 4096
@@ -57,7 +58,7 @@ make_config(lancet_version *read, lancet_change **ret_change, struct lancet_erro
 
 /* READ FILE */
 static int
-make_append(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
+make_append_file(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
 {
 	int fd = open(words[2], O_RDONLY | O_CLOEXEC);
 	uint64_t rows;
@@ -69,7 +70,7 @@ make_append(lancet_version *read, lancet_change **ret_change, struct lancet_erro
 
 /* READ ADDRESSES */
 static int
-make_delete(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
+make_delete_addrs(lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
 {
 	uint64_t rows;
 
@@ -105,13 +106,22 @@ static const struct {
 	int (*make)(lancet_version *read, lancet_change **ret_change, struct lancet_error *err);
 } changes[] = {
 	{ "config", 3, make_config },
-	{ "append", 2, make_append },
-	{ "delete", 2, make_delete },
+	{ "append", 2, make_append_file },
+	{ "delete", 2, make_delete_addrs },
 	{ "restore", 2, make_restore },
 	{ "drop_column", 2, make_drop_column },
 	{ "drop_index", 2, make_drop_index },
 };
 
+static int
+make_change(lancet_version *read, size_t row, lancet_change **ret_change, struct lancet_error *err)
+{
+	return row < ARRAY_SIZE(changes) ? changes[row].make(read, ret_change, err)
+					 : data_changes[row - ARRAY_SIZE(changes)].make(
+						   read, words + 2, ret_change, err);
+}
+
+/* Rows of both tables, one behind the other. */
 static int
 commit(lancet_dataset *dataset, size_t row, struct lancet_error *err)
 {
@@ -122,7 +132,7 @@ commit(lancet_dataset *dataset, size_t row, struct lancet_error *err)
 	int rc;
 
 	TRY(lancet_version_open(dataset, number_of(words[1]), &read, err));
-	rc = changes[row].make(read, &change, err);
+	rc = make_change(read, row, &change, err);
 	lancet_version_unref(read);
 	if (rc == LANCET_OK)
 		rc = lancet_commit(change, &options, &result, err);
@@ -205,6 +215,10 @@ operate(lancet_dataset *dataset, struct lancet_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
 		if (strcmp(words[0], changes[i].name) == 0 && count == changes[i].words)
 			return commit(dataset, i, err);
+	for (size_t i = 0; i < ARRAY_SIZE(data_changes); i++)
+		if (strcmp(words[0], data_changes[i].name) == 0 &&
+			count == 1 + data_changes[i].words)
+			return commit(dataset, ARRAY_SIZE(changes) + i, err);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(words[0], others[i].name) == 0 && count == others[i].words)
 			return others[i].run(dataset, err);

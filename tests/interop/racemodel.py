@@ -90,7 +90,7 @@ def is_recorded(ds):
 
 
 def files_of(path):
-    return {str(file) for name in ("data", "_deletions", "_indices")
+    return {str(file) for name in ("data", "_deletions", "_indices", "_fri")
             for file in (Path(path) / name).rglob("*") if file.is_file()}
 
 
