@@ -251,7 +251,8 @@ class Run:
         reserving = found.get(self.reserved, b"")
         for name in before.keys() | final.keys() | found.keys():
             here = found.get(name)
-            if Path(name).name.encode() in reserving and here != final.get(name):
+            if name.startswith("_transactions/") and Path(name).name.encode() in reserving and \
+                    here != final.get(name):
                 return f"{name} is not whole"
             if name.endswith(HINT) or here == before.get(name) and (name in before or not made):
                 continue
