@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "../helpers/arraycheck.h"
+#include "../helpers/importfields.h"
 #include "core/arrow_export.h"
 #include "core/import.h"
 #include "core/json_text.h"
-#include "lance/file.pb-c.h"
 #include "util/macros.h"
 #include <lancet/rowtext.h>
 
@@ -22,75 +22,39 @@
 #define COST_PER_BYTE 512u
 #define AGAIN_LIMIT   ((size_t)256 << 20)
 
-static const struct stored {
-	const char *name, *type, *extension;
-	int parent;
-} stored[] = {
-	{ "i", "int32", NULL, -1 },
-	{ "u", "uint64", NULL, -1 },
-	{ "f", "float", NULL, -1 },
-	{ "d", "double", NULL, -1 },
-	{ "h", "halffloat", NULL, -1 },
-	{ "g", "fixed_size_binary:2", "lance.bfloat16", -1 },
-	{ "b", "bool", NULL, -1 },
-	{ "t", "string", NULL, -1 },
-	{ "y", "binary", NULL, -1 },
-	{ "x", "decimal:128:20:3", NULL, -1 },
-	{ "X", "decimal:256:60:-2", NULL, -1 },
-	{ "D", "date32:day", NULL, -1 },
-	{ "E", "date64:ms", NULL, -1 },
-	{ "T", "time32:ms", NULL, -1 },
-	{ "s", "timestamp:us:-", NULL, -1 },
-	{ "S", "timestamp:ns:+08:00", NULL, -1 },
-	{ "U", "duration:ns", NULL, -1 },
-	{ "j", "json", "lance.json", -1 },
-	{ "v", "fixed_size_list:int16:2", NULL, -1 },
-	{ "w", "dict:string:int8:false", NULL, -1 },
-	{ "n", "null", NULL, -1 },
-	{ "l", "list", NULL, -1 },
-	{ "item", "struct", NULL, 21 },
-	{ "a", "int8", NULL, 22 },
-	{ "b", "large_string", NULL, 22 },
-	{ "m", "map", NULL, -1 },
-	{ "entries", "struct", NULL, 25 },
-	{ "key", "string", NULL, 26 },
-	{ "value", "list", NULL, 26 },
-	{ "item", "bool", NULL, 28 },
+static const struct import_field stored[] = {
+	{ "i", "int32", -1, false, NULL },
+	{ "u", "uint64", -1, false, NULL },
+	{ "f", "float", -1, false, NULL },
+	{ "d", "double", -1, false, NULL },
+	{ "h", "halffloat", -1, false, NULL },
+	{ "g", "fixed_size_binary:2", -1, false, "lance.bfloat16" },
+	{ "b", "bool", -1, false, NULL },
+	{ "t", "string", -1, false, NULL },
+	{ "y", "binary", -1, false, NULL },
+	{ "x", "decimal:128:20:3", -1, false, NULL },
+	{ "X", "decimal:256:60:-2", -1, false, NULL },
+	{ "D", "date32:day", -1, false, NULL },
+	{ "E", "date64:ms", -1, false, NULL },
+	{ "T", "time32:ms", -1, false, NULL },
+	{ "s", "timestamp:us:-", -1, false, NULL },
+	{ "S", "timestamp:ns:+08:00", -1, false, NULL },
+	{ "U", "duration:ns", -1, false, NULL },
+	{ "j", "json", -1, false, "lance.json" },
+	{ "v", "fixed_size_list:int16:2", -1, false, NULL },
+	{ "w", "dict:string:int8:false", -1, false, NULL },
+	{ "n", "null", -1, false, NULL },
+	{ "l", "list", -1, false, NULL },
+	{ "item", "struct", 21, false, NULL },
+	{ "a", "int8", 22, false, NULL },
+	{ "b", "large_string", 22, false, NULL },
+	{ "m", "map", -1, false, NULL },
+	{ "entries", "struct", 25, false, NULL },
+	{ "key", "string", 26, false, NULL },
+	{ "value", "list", 26, false, NULL },
+	{ "item", "bool", 28, false, NULL },
 };
-#define FIELDS ARRAY_SIZE(stored)
-#define ROOTS  23u
-
-static ProtobufCBinaryData
-bytes_of(const char *text)
-{
-	return (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
-}
-
-static int
-make_tree(struct field_tree *tree, struct lancet_error *err)
-{
-	Lance__File__Field fields[FIELDS], *places[FIELDS];
-	Lance__File__StringEntry entries[FIELDS], *entry_places[FIELDS];
-
-	for (size_t i = 0; i < FIELDS; i++) {
-		places[i] = &fields[i];
-		lance__file__field__init(&fields[i]);
-		fields[i].name = bytes_of(stored[i].name);
-		fields[i].id = (int32_t)i;
-		fields[i].parent_id = stored[i].parent;
-		fields[i].logical_type = bytes_of(stored[i].type);
-		fields[i].nullable = true;
-		if (stored[i].extension == NULL)
-			continue;
-		lance__file__string_entry__init(&entries[i]);
-		entries[i].key = bytes_of("ARROW:extension:name");
-		entries[i].value = bytes_of(stored[i].extension);
-		entry_places[i] = &entries[i];
-		fields[i].n_metadata = 1;
-		fields[i].metadata = &entry_places[i];
-	}
-	return field_tree_init(tree, places, FIELDS, FIELD_BLOB_BYTES, err);
-}
+#define ROOTS 23u
 
 struct form {
 	bool csv;
@@ -237,7 +201,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2 || size > TEXT_MAX)
 		return 0;
-	if (make_tree(&tree, NULL) == LANCET_OK) {
+	if (import_fields_tree(stored, ARRAY_SIZE(stored), &tree, NULL) == LANCET_OK) {
 		fuzz_expect(tree.root_count == ROOTS);
 		try_tree(&tree, data[0], data[1], slice_of(data + 2, size - 2));
 		fuzz_check(&guard);

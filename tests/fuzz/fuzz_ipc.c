@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "../helpers/arraycheck.h"
+#include "../helpers/importfields.h"
 #include "core/import.h"
 #include "core/import_arrow.h"
-#include "lance/file.pb-c.h"
 #include "util/macros.h"
 
 #define FILE_MAX      (1u << 16)
@@ -20,69 +20,32 @@
 #define COST_PER_BYTE 256u
 #define ROWS_MAX      100000u
 
-static const struct stored {
-	const char *name, *type, *extension;
-	int parent;
-	bool needed;
-} stored[] = {
-	{ "i", "int32", NULL, -1, false },
-	{ "q", "int32", NULL, -1, true },
-	{ "f", "double", NULL, -1, false },
-	{ "b", "bool", NULL, -1, false },
-	{ "t", "string", NULL, -1, false },
-	{ "T", "large_string", NULL, -1, false },
-	{ "y", "binary", NULL, -1, false },
-	{ "x", "decimal:256:60:2", NULL, -1, false },
-	{ "s", "timestamp:us:UTC", NULL, -1, false },
-	{ "u", "fixed_size_binary:16", "arrow.uuid", -1, false },
-	{ "j", "json", "lance.json", -1, false },
-	{ "v", "fixed_size_list:float:3", NULL, -1, false },
-	{ "w", "dict:string:int8:false", NULL, -1, false },
-	{ "n", "null", NULL, -1, false },
-	{ "l", "list.struct", NULL, -1, false },
-	{ "item", "struct", NULL, 14, false },
-	{ "a", "int8", NULL, 15, true },
-	{ "b", "large_string", NULL, 15, false },
-	{ "m", "map", NULL, -1, false },
-	{ "entries", "struct", NULL, 18, true },
-	{ "key", "string", NULL, 19, true },
-	{ "value", "large_list", NULL, 19, false },
-	{ "item", "bool", NULL, 21, false },
+static const struct import_field stored[] = {
+	{ "i", "int32", -1, false, NULL },
+	{ "q", "int32", -1, true, NULL },
+	{ "f", "double", -1, false, NULL },
+	{ "b", "bool", -1, false, NULL },
+	{ "t", "string", -1, false, NULL },
+	{ "T", "large_string", -1, false, NULL },
+	{ "y", "binary", -1, false, NULL },
+	{ "x", "decimal:256:60:2", -1, false, NULL },
+	{ "s", "timestamp:us:UTC", -1, false, NULL },
+	{ "u", "fixed_size_binary:16", -1, false, "arrow.uuid" },
+	{ "j", "json", -1, false, "lance.json" },
+	{ "v", "fixed_size_list:float:3", -1, false, NULL },
+	{ "w", "dict:string:int8:false", -1, false, NULL },
+	{ "n", "null", -1, false, NULL },
+	{ "l", "list.struct", -1, false, NULL },
+	{ "item", "struct", 14, false, NULL },
+	{ "a", "int8", 15, true, NULL },
+	{ "b", "large_string", 15, false, NULL },
+	{ "m", "map", -1, false, NULL },
+	{ "entries", "struct", 18, true, NULL },
+	{ "key", "string", 19, true, NULL },
+	{ "value", "large_list", 19, false, NULL },
+	{ "item", "bool", 21, false, NULL },
 };
-#define FIELDS ARRAY_SIZE(stored)
-#define ROOTS  16u
-
-static ProtobufCBinaryData
-bytes_of(const char *text)
-{
-	return (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
-}
-
-static int
-make_tree(struct field_tree *tree)
-{
-	Lance__File__Field fields[FIELDS], *places[FIELDS];
-	Lance__File__StringEntry entries[FIELDS], *entry_places[FIELDS];
-
-	for (size_t i = 0; i < FIELDS; i++) {
-		places[i] = &fields[i];
-		lance__file__field__init(&fields[i]);
-		fields[i].name = bytes_of(stored[i].name);
-		fields[i].id = (int32_t)i;
-		fields[i].parent_id = stored[i].parent;
-		fields[i].logical_type = bytes_of(stored[i].type);
-		fields[i].nullable = !stored[i].needed;
-		if (stored[i].extension == NULL)
-			continue;
-		lance__file__string_entry__init(&entries[i]);
-		entries[i].key = bytes_of("ARROW:extension:name");
-		entries[i].value = bytes_of(stored[i].extension);
-		entry_places[i] = &entries[i];
-		fields[i].n_metadata = 1;
-		fields[i].metadata = &entry_places[i];
-	}
-	return field_tree_init(tree, places, FIELDS, FIELD_BLOB_BYTES, NULL);
-}
+#define ROOTS 16u
 
 static bool
 is_sound(const struct array *array)
@@ -167,7 +130,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2 || size > FILE_MAX)
 		return 0;
-	if (make_tree(&tree) == LANCET_OK) {
+	if (import_fields_tree(stored, ARRAY_SIZE(stored), &tree, NULL) == LANCET_OK) {
 		fuzz_expect(tree.root_count == ROOTS);
 		try_tree(&tree, data[0], data[1], data + 2, size - 2);
 		field_tree_release(&tree);

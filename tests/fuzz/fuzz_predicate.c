@@ -6,44 +6,34 @@
 
 #include <string.h>
 
+#include "../helpers/importfields.h"
 #include "core/predicate.h"
-#include "lance/file.pb-c.h"
 #include "util/buf.h"
+#include "util/macros.h"
 
 #define ROWS      70u
 #define COST_BASE ((size_t)48 << 20) /* registers are as many as an expression is deep */
 #define COST_BYTE 4096u
 
-static const char *const types[] = { "int32", "uint64", "double", "string", "bool",
-	"decimal:128:10:2", "timestamp:us:-", "struct", "int8" };
-#define TYPES (sizeof(types) / sizeof(types[0]))
+static const struct import_field fields[] = {
+	{ "a", "int32", -1, false, NULL },
+	{ "b", "uint64", -1, false, NULL },
+	{ "c", "double", -1, false, NULL },
+	{ "d", "string", -1, false, NULL },
+	{ "e", "bool", -1, false, NULL },
+	{ "f", "decimal:128:10:2", -1, false, NULL },
+	{ "g", "timestamp:us:-", -1, false, NULL },
+	{ "h", "struct", -1, false, NULL },
+	{ "i", "int8", 7, false, NULL },
+};
+#define FIELDS ARRAY_SIZE(fields)
 
 struct rows {
 	struct field_tree tree;
 	struct array_budget budget;
-	struct array columns[TYPES], ids;
-	const struct array *places[TYPES + PREDICATE_LINEAGE];
+	struct array columns[FIELDS], ids;
+	const struct array *places[FIELDS + PREDICATE_LINEAGE];
 };
-
-static int
-make_tree(struct field_tree *tree)
-{
-	Lance__File__Field fields[TYPES], *list[TYPES];
-	char names[TYPES][2];
-
-	for (size_t i = 0; i < TYPES; i++) {
-		lance__file__field__init(&fields[i]);
-		names[i][0] = (char)('a' + i);
-		fields[i].name = (ProtobufCBinaryData){ 1, (uint8_t *)names[i] };
-		fields[i].logical_type =
-			(ProtobufCBinaryData){ strlen(types[i]), (uint8_t *)(uintptr_t)types[i] };
-		fields[i].id = (int32_t)i;
-		fields[i].parent_id = i == TYPES - 1 ? (int32_t)i - 1 : -1;
-		fields[i].nullable = true;
-		list[i] = &fields[i];
-	}
-	return field_tree_init(tree, list, TYPES, FIELD_BLOB_BYTES, NULL);
-}
 
 /* A value of a few, or null. */
 static int
@@ -70,7 +60,7 @@ put_value(struct array *array, unsigned row)
 static int
 make_rows(struct rows *rows)
 {
-	int rc = make_tree(&rows->tree);
+	int rc = import_fields_tree(fields, FIELDS, &rows->tree, NULL);
 
 	rows->budget.limit = (size_t)16 << 20;
 	for (size_t i = 0; rc == LANCET_OK && i < rows->tree.root_count; i++) {
@@ -91,7 +81,7 @@ make_rows(struct rows *rows)
 static void
 release_rows(struct rows *rows)
 {
-	for (size_t i = 0; i < TYPES; i++)
+	for (size_t i = 0; i < FIELDS; i++)
 		array_release(&rows->columns[i]);
 	array_release(&rows->ids);
 	field_tree_release(&rows->tree);

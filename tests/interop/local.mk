@@ -35,6 +35,7 @@ check_PROGRAMS += tests/helpers/readfile
 tests_helpers_readfile_SOURCES = tests/helpers/readfile.c tests/helpers/jsonvalues.c
 tests_helpers_readfile_LDADD = liblancet-all.la -lm
 EXTRA_DIST += tests/helpers/arraycheck.h tests/helpers/casefiles.h tests/helpers/jsonvalues.h
+EXTRA_DIST += tests/helpers/importfields.h
 EXTRA_DIST += tests/interop/rowforms.py tests/interop/test_head.py tests/interop/test_ipc.py \
 	tests/interop/test_rows.py
 EXTRA_DIST += tests/interop/reuse.py tests/interop/test_reuse_oracle.py
