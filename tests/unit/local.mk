@@ -37,7 +37,7 @@ EXTRA_DIST += tests/unit/partitioned.h
 unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_remap \
 	tests/unit/test_remap_moves tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
-	tests/unit/scandata.h tests/unit/scanparts.h
+	tests/unit/scandata.h tests/unit/scanparts.h tests/unit/scanrows.h
 unit_tests += \
 	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
 	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general
