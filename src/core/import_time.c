@@ -6,6 +6,7 @@
 #include "import_number.h"
 
 #include "util/macros.h"
+#include "util/text.h"
 
 #define NO_VALUE     "is no"
 #define OUT_OF_RANGE "is out of range for"
@@ -86,27 +87,6 @@ take_fraction(struct slice *text, int64_t *ret_nanos, bool *ret_too_fine)
 	return count > 0;
 }
 
-static int64_t
-days_of_date(int64_t year, int64_t month, int64_t day)
-{
-	int64_t march_year = year - (month <= 2);
-	int64_t era = (march_year >= 0 ? march_year : march_year - 399) / 400;
-	int64_t year_of_era = march_year - era * 400;
-	int64_t day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-
-	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-	       day_of_year - 719468;
-}
-
-static int64_t
-days_of_month(int64_t year, int64_t month)
-{
-	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-	return days[month - 1] + (month == 2 && leap);
-}
-
 /* Years of four digits, or with a sign of any number of them from four up. */
 static bool
 take_date(struct slice *text, int64_t *ret_days)
@@ -122,11 +102,7 @@ take_date(struct slice *text, int64_t *ret_days)
 		!take_number(text, 2, 12, &month) || !take(text, '-') ||
 		!take_number(text, 2, 31, &day))
 		return false;
-	year = negative ? -year : year;
-	if (month == 0 || day == 0 || day > days_of_month(year, month))
-		return false;
-	*ret_days = days_of_date(year, month, day);
-	return true;
+	return text_to_day(negative ? -year : year, (int)month, (int)day, ret_days);
 }
 
 /* HH:MM, HH:MM:SS, with or without a fraction. */

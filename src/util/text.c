@@ -147,7 +147,7 @@ buf_put_cell(struct buf *b, unsigned width, struct slice text)
 
 /* Days since 1970-01-01 of a date with month 1-12. */
 static int64_t
-days_from_date(int year, int month, int day)
+days_from_date(int64_t year, int month, int day)
 {
 	int64_t march_year = year - (month <= 2);
 	int64_t era = (march_year >= 0 ? march_year : march_year - 399) / 400;
@@ -156,6 +156,24 @@ days_from_date(int year, int month, int day)
 
 	return era * ERA_DAYS + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
 	       day_of_year - DAYS_TO_EPOCH;
+}
+
+static int
+days_of_month(int64_t year, int month)
+{
+	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month - 1] + (month == 2 && leap);
+}
+
+bool
+text_to_day(int64_t year, int month, int day, int64_t *ret_days)
+{
+	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+		return false;
+	*ret_days = days_from_date(year, month, day);
+	return true;
 }
 
 void
@@ -272,25 +290,15 @@ take_zone(struct slice text, int64_t *ret_seconds)
 	return true;
 }
 
-static int
-days_of_month(int year, int month)
-{
-	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-	return days[month - 1] + (month == 2 && leap);
-}
-
 bool
 text_to_timestamp(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos)
 {
 	int year, month, day, hour = 0, minute = 0, second = 0;
-	int64_t zone = 0;
+	int64_t days, zone = 0;
 	int32_t nanos = 0;
 
 	if (!take_number(&text, 4, '-', 9999, &year) || !take_number(&text, 2, '-', 12, &month) ||
-	    !take_number(&text, 2, 0, 31, &day) || month == 0 || day == 0 ||
-	    day > days_of_month(year, month))
+	    !take_number(&text, 2, 0, 31, &day) || !text_to_day(year, month, day, &days))
 		return false;
 	if (text.size != 0) {
 		if (text.data[0] != 'T' && text.data[0] != 't' && text.data[0] != ' ')
@@ -302,8 +310,7 @@ text_to_timestamp(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos)
 		    !take_zone(text, &zone))
 			return false;
 	}
-	*ret_seconds = days_from_date(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 +
-		       second - zone;
+	*ret_seconds = days * DAY_SECONDS + hour * 3600 + minute * 60 + second - zone;
 	*ret_nanos = nanos;
 	return true;
 }

@@ -23,6 +23,8 @@ size_t text_cell_size(struct slice text);
 bool text_timestamp(int64_t seconds, int64_t nanos, char into[31]);
 /* The proleptic Gregorian date of a day, counted from 1970-01-01; |days| < 2^60. */
 void text_date(int64_t days, int64_t *ret_year, int *ret_month, int *ret_day);
+/* The other way round; |year| < 2^50. False: there is no such date. */
+bool text_to_day(int64_t year, int month, int day, int64_t *ret_days);
 /* RFC 3339 or a date; zone optional (UTC when absent), up to 9 digits of fraction. */
 bool text_to_timestamp(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos);
 
