@@ -55,7 +55,7 @@ static bool
 whole_value(
 	const struct vector *vector, unsigned row, const struct field *field, int64_t *ret_value)
 {
-	struct wide value, limit = wide_of(INT64_MIN);
+	struct wide value, limit;
 	uint64_t size;
 	bool exact = true;
 	int scale;

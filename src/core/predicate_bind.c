@@ -41,14 +41,19 @@ bind_operand(struct predicate *predicate, struct expression *operand, struct lan
 	return is_literal(operand) ? LANCET_OK : bind(predicate, operand, err);
 }
 
+/* Binds what is used with nothing else. */
+static int
+bind_alone(struct predicate *predicate, struct expression **at, struct lancet_error *err)
+{
+	return is_literal(*at) ? literal_natural(predicate, at, err) : bind(predicate, *at, err);
+}
+
 static int
 bind_condition(struct predicate *predicate, struct expression **at, struct lancet_error *err)
 {
-	TRY(bind_operand(predicate, *at, err));
 	if (is_literal(*at) && ((*at)->literal == LITERAL_NULL || (*at)->literal == LITERAL_BOOL))
 		return literal_as(predicate, at, &bool_type, true, err);
-	if (is_literal(*at))
-		TRY(literal_natural(predicate, at, err));
+	TRY(bind_alone(predicate, at, err));
 	if ((*at)->type.class != VALUE_BOOL && (*at)->type.class != VALUE_NULL)
 		return refuse_type(*at, "a condition", err);
 	return LANCET_OK;
@@ -118,9 +123,7 @@ bind_is(struct predicate *predicate, struct expression *expression, struct lance
 	expression->type = bool_type;
 	if (expression->kind != EXPRESSION_IS_NULL)
 		return bind_condition(predicate, &expression->left, err);
-	TRY(bind_operand(predicate, expression->left, err));
-	return is_literal(expression->left) ? literal_natural(predicate, &expression->left, err)
-					    : LANCET_OK;
+	return bind_alone(predicate, &expression->left, err);
 }
 
 static int
@@ -128,9 +131,7 @@ bind_like(struct predicate *predicate, struct expression *expression, struct lan
 {
 	struct slice pattern = expression->text;
 
-	TRY(bind_operand(predicate, expression->left, err));
-	if (is_literal(expression->left))
-		TRY(literal_natural(predicate, &expression->left, err));
+	TRY(bind_alone(predicate, &expression->left, err));
 	if (expression->left->type.class != VALUE_TEXT &&
 		expression->left->type.class != VALUE_NULL)
 		return refuse_type(expression->left, "text", err);
@@ -151,9 +152,7 @@ static int
 bind_in(struct predicate *predicate, struct expression *expression, struct lancet_error *err)
 {
 	expression->type = bool_type;
-	TRY(bind_operand(predicate, expression->left, err));
-	if (is_literal(expression->left))
-		TRY(literal_natural(predicate, &expression->left, err));
+	TRY(bind_alone(predicate, &expression->left, err));
 	for (struct expression **at = &expression->items; *at != NULL; at = &(*at)->next_item) {
 		TRY(bind_operand(predicate, *at, err));
 		if (is_literal(*at))
@@ -175,9 +174,7 @@ computed_type(const struct value_type *type)
 static int
 bind_negate(struct predicate *predicate, struct expression *expression, struct lancet_error *err)
 {
-	TRY(bind_operand(predicate, expression->left, err));
-	if (is_literal(expression->left))
-		TRY(literal_natural(predicate, &expression->left, err));
+	TRY(bind_alone(predicate, &expression->left, err));
 	expression->type = computed_type(&expression->left->type);
 	if (!type_is_number(&expression->type) && expression->type.class != VALUE_NULL)
 		return refuse_type(expression->left, "a number", err);

@@ -79,7 +79,7 @@ read_quoted(struct lexer *lexer, char quote, struct slice *ret_text, struct lanc
 	size_t size = 0;
 
 	if (copy == NULL)
-		return lancet_fail(err, LANCET_LIMIT, "the condition needs too much memory");
+		return predicate_out_of_memory(err);
 	for (; *from != '\0'; from++) {
 		if (*from == quote && *++from != quote) {
 			*ret_text = slice_of(copy, size);
@@ -133,7 +133,7 @@ read_symbol(struct lexer *lexer, struct token *token, struct lancet_error *err)
 
 	if (strncmp(first, "--", 2) == 0 || strncmp(first, "/*", 2) == 0)
 		return refuse(lexer->at, "conditions have no comments", err);
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		size_t size = strlen(symbols[i]);
 
 		if (strncmp(first, symbols[i], size) != 0)

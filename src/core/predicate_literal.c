@@ -18,7 +18,6 @@
 struct written {
 	struct wide digits;
 	int scale;
-	bool is_whole; /* neither a point nor an exponent */
 };
 
 static int
@@ -66,7 +65,7 @@ static bool
 read_number(const struct expression *literal, struct written *ret_number)
 {
 	struct slice text = literal->text;
-	struct written number = { .is_whole = true };
+	struct written number = { 0 };
 	const char *exponent = memchr(text.data, 'e', text.size);
 	bool is_fraction = false;
 	size_t size = without_zeros(text);
@@ -81,7 +80,6 @@ read_number(const struct expression *literal, struct written *ret_number)
 		else
 			number.scale += is_fraction;
 	}
-	number.is_whole = exponent == NULL && memchr(text.data, '.', text.size) == NULL;
 	if (exponent != NULL) {
 		long value = strtol(exponent + 1, NULL, 10);
 

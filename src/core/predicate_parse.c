@@ -21,13 +21,6 @@ need_word(struct parser *parser, const char *word)
 						   : parser_expected(parser, word);
 }
 
-static int
-need_symbol(struct parser *parser, const char *symbol)
-{
-	return token_is_symbol(&parser->token, symbol) ? parser_step(parser)
-						       : parser_expected(parser, symbol);
-}
-
 static void
 add_item(struct expression *list, struct expression *item)
 {
@@ -36,7 +29,6 @@ add_item(struct expression *list, struct expression *item)
 	else
 		list->last_item->next_item = item;
 	list->last_item = item;
-	list->item_count++;
 	if (item->depth + 1 > list->depth)
 		list->depth = item->depth + 1;
 }
@@ -114,7 +106,7 @@ parse_in(struct parser *parser, unsigned place, bool negated, struct expression 
 
 	TRY(parser_make(parser, EXPRESSION_IN, place, operand, NULL, left));
 	(*left)->negated = negated;
-	TRY(need_symbol(parser, "("));
+	TRY(parser_symbol(parser, "("));
 	for (;;) {
 		TRY(parser_above(parser, STRENGTH_NONE, &item));
 		add_item(*left, item);
@@ -122,7 +114,7 @@ parse_in(struct parser *parser, unsigned place, bool negated, struct expression 
 			break;
 		TRY(parser_step(parser));
 	}
-	return need_symbol(parser, ")");
+	return parser_symbol(parser, ")");
 }
 
 /* [NOT] IN, BETWEEN, LIKE */
@@ -180,14 +172,12 @@ static const struct {
 	{ "||", STRENGTH_MULTIPLY, EXPRESSION_JOIN, COMPARE_EQ },
 };
 
-#define OPERATORS (sizeof(operators) / sizeof(operators[0]))
-
 static size_t
 find_operator(const struct token *token)
 {
 	size_t found = 0;
 
-	while (found < OPERATORS && !token_is_symbol(token, operators[found].symbol))
+	while (found < ARRAY_SIZE(operators) && !token_is_symbol(token, operators[found].symbol))
 		found++;
 	return found;
 }
@@ -218,7 +208,7 @@ next_strength(struct parser *parser, enum strength *ret_strength)
 
 	if (token_is_word(token, "not"))
 		TRY(lexer_next(&ahead, &next, parser->err));
-	if (which < OPERATORS)
+	if (which < ARRAY_SIZE(operators))
 		*ret_strength = operators[which].strength;
 	else if (token_is_word(token, "and"))
 		*ret_strength = STRENGTH_AND;
@@ -241,7 +231,7 @@ parse_next(struct parser *parser, enum strength next, struct expression **left)
 	size_t which = find_operator(&parser->token);
 	unsigned place = parser->token.place;
 
-	if (which < OPERATORS)
+	if (which < ARRAY_SIZE(operators))
 		return parse_operator(parser, which, left);
 	switch (next) {
 	case STRENGTH_AND:
@@ -343,7 +333,7 @@ assignments_read(struct assignments *assignments, const char *text, struct lance
 		TRY(parser_column(&parser, &one->target));
 		/* what is set is not read by it */
 		assignments->base.columns = one->target->next_column;
-		TRY(need_symbol(&parser, "="));
+		TRY(parser_symbol(&parser, "="));
 		TRY(parser_above(&parser, STRENGTH_NONE, &one->value));
 		assignments->count++;
 		if (!token_is_symbol(&parser.token, ","))

@@ -54,6 +54,8 @@ struct parser {
 /* predicate_term.c */
 int parser_expected(const struct parser *parser, const char *what);
 int parser_step(struct parser *parser);
+/* This one must come next; it is stepped over. */
+int parser_symbol(struct parser *parser, const char *symbol);
 int parser_make(struct parser *parser, enum expression_kind kind, unsigned place,
 	struct expression *left, struct expression *right, struct expression **ret_made);
 /* name.name.`a name` */

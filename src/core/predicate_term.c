@@ -26,8 +26,8 @@ parser_step(struct parser *parser)
 	return lexer_next(&parser->lexer, &parser->token, parser->err);
 }
 
-static int
-need_symbol(struct parser *parser, const char *symbol)
+int
+parser_symbol(struct parser *parser, const char *symbol)
 {
 	return token_is_symbol(&parser->token, symbol) ? parser_step(parser)
 						       : parser_expected(parser, symbol);
@@ -107,7 +107,7 @@ is_reserved(const struct token *token)
 	static const char *const words[] = { "and", "or", "not", "in", "is", "like", "between",
 		"escape", "case", "cast", "interval", "exists", "ilike", "select" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (token_is_word(token, words[i]))
 			return true;
 	}
@@ -132,7 +132,7 @@ parse_name(struct parser *parser, struct expression **ret_made)
 		return make_literal(parser, LITERAL_BOOL, token->text, ret_made);
 	if (is_reserved(token))
 		return parser_expected(parser, EXPECTED);
-	for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(typed); i++) {
 		if (!token_is_word(token, typed[i].word))
 			continue;
 		TRY(lexer_next(&ahead, &next, parser->err));
@@ -172,7 +172,7 @@ parser_term(struct parser *parser, struct expression **ret_made)
 	if (token_is_symbol(token, "(")) {
 		TRY(parser_step(parser));
 		TRY(parser_above(parser, STRENGTH_NONE, ret_made));
-		return need_symbol(parser, ")");
+		return parser_symbol(parser, ")");
 	}
 	if (token_is_symbol(token, "-"))
 		return parse_minus(parser, ret_made);

@@ -105,7 +105,6 @@ struct expression {
 	struct expression *next_column; /* mentioned before it */
 	/* AND, OR, IN: a list, so that long ones are not deep */
 	struct expression *items, *last_item, *next_item;
-	size_t item_count;
 	/* IN: keys or bytes of the constants that can be looked up; the list has the others */
 	struct value *sorted;
 	size_t sorted_count;
