@@ -8,16 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <lancet/rewrite.h>
-#include "commit_common.h"
+#include "rewrite_common.h"
 #include "util/macros.h"
 #include "values.h"
-
-struct compaction {
-	struct command_run *run;
-	bool dry;
-	lancet_rewrite *rewrite; /* of the last attempt */
-};
 
 struct choice {
 	const char *word;
@@ -109,83 +102,40 @@ read_options(const struct command_words *words, struct lancet_compact_options *o
 }
 
 static int
-plan(struct compaction *compaction, lancet_version *read, struct lancet_error *err)
+plan(void *context, lancet_version *read, const struct lancet_rewrite_run *run,
+	lancet_rewrite **ret_rewrite, struct lancet_error *err)
 {
-	const struct command_words *words = compaction->run->words;
+	const struct command_words *words = ((const struct command_run *)context)->words;
 	lancet_autofree uint64_t *fragments = NULL;
 	struct lancet_compact_options options;
 
+	(void)run;
 	TRY(lancet_compact_defaults(read, &options, err));
 	TRY(read_options(words, &options, err));
 	TRY(value_list(words, "fragments", &fragments, &options.fragment_count, err));
 	options.fragments = fragments;
-	return lancet_compact_plan(read, &options, &compaction->rewrite, err);
+	return lancet_compact_plan(read, &options, ret_rewrite, err);
 }
 
 static int
-build(void *context, lancet_version *read, lancet_change **ret_change, struct lancet_error *err)
+put_result(const struct rewriting *rewriting, struct lancet_error *err)
 {
-	struct compaction *compaction = context;
-	const struct command_host *host = compaction->run->host;
-	const struct lancet_rewrite_run run = {
-		.cancelled = host->cancelled,
-		.progress = host->progress,
-		.context = host->context,
-	};
-
-	*ret_change = NULL;
-	lancet_rewrite_free(compaction->rewrite);
-	compaction->rewrite = NULL;
-	TRY(plan(compaction, read, err));
-	return compaction->dry ? LANCET_OK
-			       : lancet_rewrite_run(compaction->rewrite, &run, ret_change, err);
-}
-
-static int
-put_bytes(void *context, const void *data, size_t size)
-{
-	struct buf *members = context;
-
-	buf_put(members, data, size);
-	return (int)members->failed;
-}
-
-static int
-put_result(struct compaction *compaction, struct lancet_error *err)
-{
-	const struct lancet_rewrite_totals *totals = lancet_rewrite_totals(compaction->rewrite);
-	struct jsonw *w = &compaction->run->json;
-	struct buf members = { 0 };
-	const struct lancet_output out = { put_bytes, &members };
-	int rc;
-
-	jsonw_u64(w, "tasks", totals->tasks);
-	jsonw_u64(w, "fragments_removed", totals->sources);
-	jsonw_u64(w, "fragments_added", totals->destinations);
-	jsonw_u64(w, "rows", totals->live_rows);
-	jsonw_u64(w, "deleted_rows_removed", totals->source_rows - totals->live_rows);
-	jsonw_u64(w, "bytes_before", totals->source_bytes);
-	if (!compaction->dry)
-		jsonw_u64(w, "bytes_after", totals->written_bytes);
-	rc = lancet_rewrite_json(compaction->rewrite, &out, err);
-	if (rc == LANCET_OK)
-		jsonw_members(w, &members);
-	buf_release(&members);
-	return rc;
+	jsonw_u64(&rewriting->run->json, "tasks", lancet_rewrite_totals(rewriting->rewrite)->tasks);
+	rewriting_put_totals(rewriting);
+	return rewriting_put_plan(rewriting, err);
 }
 
 int
 run_compact(struct command_run *run, struct lancet_error *err)
 {
-	struct compaction compaction = { .run = run };
-	const struct commit_plan how = { .build = build, .context = &compaction };
+	struct rewriting rewriting = { .run = run, .plan = plan, .context = run };
 	bool found = false;
-	int rc = value_bool(run->words, "dry_run", &compaction.dry, err);
+	int rc = value_bool(run->words, "dry_run", &rewriting.dry, err);
 
 	if (rc == LANCET_OK)
-		rc = commit_run(run, &how, &found, err);
+		rc = rewriting_commit(&rewriting, &found, err);
 	if (rc == LANCET_OK && !found)
-		rc = put_result(&compaction, err);
-	lancet_rewrite_free(compaction.rewrite);
+		rc = put_result(&rewriting, err);
+	lancet_rewrite_free(rewriting.rewrite);
 	return rc;
 }

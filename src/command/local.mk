@@ -12,4 +12,5 @@ libcommand_la_SOURCES = \
 	src/command/payload.h src/command/result.c src/command/result.h src/command/values.c \
 	src/command/values.h src/command/verbs.c src/command/verbs.h src/command/words.c
 libcommand_la_SOURCES += src/command/command_update.c
-libcommand_la_SOURCES += src/command/command_partition.c
+libcommand_la_SOURCES += src/command/command_partition.c src/command/rewrite_common.c \
+	src/command/rewrite_common.h
