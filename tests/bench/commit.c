@@ -13,6 +13,8 @@
  * sync, and the version that was made. kept: one handle for all of them; reopened: the dataset is
  * opened for each. plain: nothing is synced.
  */
+#include "bench.h"
+
 #include <lancet/commit.h>
 #include <lancet/dataset.h>
 
@@ -21,8 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -32,54 +32,10 @@ struct work {
 	lancet_dataset *dataset; /* NULL: to be opened */
 };
 
-static uint64_t syncs;
-
-/* These stand before those of the C library. */
-int
-fsync(int fd)
-{
-	syncs++;
-	return (int)syscall(SYS_fsync, fd);
-}
-
-int
-fdatasync(int fd)
-{
-	syncs++;
-	return (int)syscall(SYS_fdatasync, fd);
-}
-
-static double
-now(clockid_t which)
-{
-	struct timespec t;
-
-	(void)clock_gettime(which, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void
-fail(const char *what, const char *text)
-{
-	(void)fprintf(stderr, "commit: %s: %s\n", what, text);
-	exit(1);
-}
-
-/* A number behind a word in /proc/self/io. */
 static uint64_t
 proc_io(const char *word)
 {
-	FILE *file = fopen("/proc/self/io", "r");
-	char line[256];
-	uint64_t number = 0;
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, word, strlen(word)) == 0)
-			number = strtoull(line + strlen(word), NULL, 10);
-	}
-	if (file != NULL)
-		(void)fclose(file);
-	return number;
+	return proc_number("/proc/self/io", word);
 }
 
 static int

@@ -1,12 +1,13 @@
 /* What values become, and how fast: bits of a value and megabytes of values a second, with the
  * encoding that was chosen. */
+#include "bench.h"
+
 #include "file/codec.h"
 #include "file/encode.h"
 #include "util/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #define ROUNDS 5
 
@@ -18,15 +19,6 @@ next_random(void)
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
 	return random_state ^= random_state << 17;
-}
-
-static double
-now(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-	return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
 }
 
 static const struct field row_ids = {
@@ -246,13 +238,13 @@ run(struct bench *bench, enum file_version version, struct lancet_error *err)
 {
 	uint64_t count = bench->in.length;
 	struct encode_values values = { version, bench->in.field, &bench->in, 0, count };
-	double start = now();
+	double start = now(CLOCK_PROCESS_CPUTIME_ID);
 
 	TRY(mini_plan_make(&values, &bench->plan, err));
-	bench->plan_seconds = now() - start;
-	start = now();
+	bench->plan_seconds = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+	start = now(CLOCK_PROCESS_CPUTIME_ID);
 	TRY(encode(&bench->plan, count, bench->chunks, &bench->chunk_count, &bench->size, err));
-	bench->encode_seconds = now() - start;
+	bench->encode_seconds = now(CLOCK_PROCESS_CPUTIME_ID) - start;
 	TRY(codec_open(buf_slice(&bench->plan.message), CODEC_MINI, version, 0, &bench->arena,
 		&bench->codec, err));
 	TRY(array_init(&bench->out,
@@ -263,10 +255,10 @@ run(struct bench *bench, enum file_version version, struct lancet_error *err)
 		double seconds;
 
 		array_reset(&bench->out);
-		start = now();
+		start = now(CLOCK_PROCESS_CPUTIME_ID);
 		TRY(decode(bench->codec, &bench->plan, bench->chunks, bench->chunk_count,
 			&bench->scratch, &bench->out, err));
-		seconds = now() - start;
+		seconds = now(CLOCK_PROCESS_CPUTIME_ID) - start;
 		if (seconds < bench->decode_seconds)
 			bench->decode_seconds = seconds;
 	}

@@ -1,18 +1,19 @@
 # Benchmarks are never part of a check. BENCH_FLAGS: see the scripts.
+bench_sources = tests/bench/bench.c tests/bench/bench.h
 EXTRA_DIST += tests/bench/mount.py tests/bench/scan.py
 EXTRA_PROGRAMS = tests/bench/scan
-tests_bench_scan_SOURCES = tests/bench/scan.c
+tests_bench_scan_SOURCES = tests/bench/scan.c $(bench_sources)
 EXTRA_DIST += tests/bench/translate.py
 EXTRA_PROGRAMS += tests/bench/translate
-tests_bench_translate_SOURCES = tests/bench/translate.c
+tests_bench_translate_SOURCES = tests/bench/translate.c $(bench_sources)
 EXTRA_DIST += tests/bench/commit.py
 EXTRA_PROGRAMS += tests/bench/commit
-tests_bench_commit_SOURCES = tests/bench/commit.c
+tests_bench_commit_SOURCES = tests/bench/commit.c $(bench_sources)
 EXTRA_PROGRAMS += tests/bench/encode
-tests_bench_encode_SOURCES = tests/bench/encode.c
+tests_bench_encode_SOURCES = tests/bench/encode.c $(bench_sources)
 EXTRA_DIST += tests/bench/rowid_spill.py
 EXTRA_PROGRAMS += tests/bench/rowid_spill
-tests_bench_rowid_spill_SOURCES = tests/bench/rowid_spill.c
+tests_bench_rowid_spill_SOURCES = tests/bench/rowid_spill.c $(bench_sources)
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet

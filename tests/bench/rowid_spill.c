@@ -19,18 +19,17 @@
  * Output: for each round its seconds, seconds of the processor, bytes written, calls that sync and
  * rows; then "peak" and the peak resident size in KiB.
  */
+#include "bench.h"
+
 #include <lancet/column.h>
 #include <lancet/commit.h>
 #include <lancet/rewrite.h>
-#include <lancet/scan.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -52,62 +51,6 @@ struct kind {
 	void (*prepare)(struct work *work); /* may be NULL */
 	int (*run)(struct work *work, struct lancet_error *err);
 };
-
-static uint64_t syncs;
-static bool plain;
-
-/* These stand before those of the C library. New data files are synced whatever the commit is told:
- * with `plain` none is. */
-int
-fsync(int fd)
-{
-	if (plain)
-		return 0;
-	syncs++;
-	return (int)syscall(SYS_fsync, fd);
-}
-
-int
-fdatasync(int fd)
-{
-	if (plain)
-		return 0;
-	syncs++;
-	return (int)syscall(SYS_fdatasync, fd);
-}
-
-static double
-now(clockid_t which)
-{
-	struct timespec t;
-
-	(void)clock_gettime(which, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void
-fail(const char *what, const char *text)
-{
-	(void)fprintf(stderr, "rowid_spill: %s: %s\n", what, text);
-	exit(1);
-}
-
-/* A number behind a word of a file in /proc/self. */
-static uint64_t
-proc_number(const char *path, const char *word)
-{
-	FILE *file = fopen(path, "r");
-	char line[256];
-	uint64_t number = 0;
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, word, strlen(word)) == 0)
-			number = strtoull(line + strlen(word), NULL, 10);
-	}
-	if (file != NULL)
-		(void)fclose(file);
-	return number;
-}
 
 static void
 close_all(struct work *work)
@@ -147,7 +90,7 @@ static int
 run_append(struct work *work, struct lancet_error *err)
 {
 	struct lancet_commit_options options = { .retries = LANCET_COMMIT_RETRIES,
-		.not_durable = plain };
+		.not_durable = no_syncs };
 	int fd = open(work->arguments[0], O_RDONLY | O_CLOEXEC);
 	struct lancet_commit_result result;
 	lancet_change *change = NULL;
@@ -212,41 +155,7 @@ make_room(struct work *work)
 static void
 load_ids(struct work *work)
 {
-	FILE *file = fopen(work->arguments[0], "rb");
-	long size;
-
-	if (file == NULL || fseek(file, 0, SEEK_END) != 0)
-		fail(work->arguments[0], "can't be read");
-	size = ftell(file);
-	rewind(file);
-	work->ids = malloc((size_t)size);
-	if (work->ids == NULL || fread(work->ids, 1, (size_t)size, file) != (size_t)size)
-		fail(work->arguments[0], "can't be read");
-	(void)fclose(file);
-	work->id_count = (size_t)size / sizeof(*work->ids);
-}
-
-static int
-count_rows(void *context, const struct ArrowArray *batch, struct lancet_error *err)
-{
-	struct work *work = context;
-
-	(void)err;
-	work->rows += (uint64_t)batch->length;
-	return LANCET_OK;
-}
-
-static int
-scan_all(struct work *work, const struct lancet_scan_options *options, struct lancet_error *err)
-{
-	lancet_scan *scan = NULL;
-	int rc = lancet_scan_open(work->version, options, &scan, err);
-
-	work->rows = 0;
-	if (rc == LANCET_OK)
-		rc = lancet_scan_each(scan, count_rows, work, err);
-	lancet_scan_free(scan);
-	return rc;
+	work->ids = load_numbers(work->arguments[0], &work->id_count);
 }
 
 static int
@@ -256,7 +165,7 @@ run_take(struct work *work, struct lancet_error *err)
 		.row_ids = work->ids, .row_id_count = work->id_count, .limit = UINT64_MAX
 	};
 
-	return scan_all(work, &options, err);
+	return scan_rows(work->version, &options, &work->rows, err);
 }
 
 static int
@@ -269,7 +178,7 @@ run_resolve(struct work *work, struct lancet_error *err)
 		.row_id_count = work->id_count,
 		.limit = UINT64_MAX };
 
-	return scan_all(work, &options, err);
+	return scan_rows(work->version, &options, &work->rows, err);
 }
 
 static int
@@ -283,7 +192,7 @@ run_scan(struct work *work, struct lancet_error *err)
 	while (options.column_count < 8 && (name = strsep(&rest, ",")) != NULL)
 		columns[options.column_count++] = name;
 	options.columns = columns;
-	rc = scan_all(work, &options, err);
+	rc = scan_rows(work->version, &options, &work->rows, err);
 	free(names);
 	return rc;
 }
@@ -292,7 +201,7 @@ static int
 run_compact(struct work *work, struct lancet_error *err)
 {
 	struct lancet_commit_options commit = { .retries = LANCET_COMMIT_RETRIES,
-		.not_durable = plain };
+		.not_durable = no_syncs };
 	struct lancet_rewrite_run run = { .memory = 0 };
 	struct lancet_compact_options options;
 	struct lancet_commit_result result;
@@ -369,7 +278,6 @@ kind_named(const char *name, int arguments)
 			return &kinds[i];
 	}
 	fail("usage", "rowid_spill DATASET WHAT ROUNDS [ARGUMENT...]");
-	return NULL;
 }
 
 int
@@ -380,7 +288,8 @@ main(int argc, char **argv)
 	int rounds = atoi(argv[3]);
 
 	work.arguments = argv + 4;
-	plain = kind->arguments == 2 && strcmp(argv[5], "plain") == 0;
+	/* New data files are synced whatever the commit is told. */
+	no_syncs = kind->arguments == 2 && strcmp(argv[5], "plain") == 0;
 	if (open_newest(&work, &work.err) != LANCET_OK)
 		fail(work.path, work.err.text);
 	if (kind->prepare != NULL)
@@ -391,7 +300,7 @@ main(int argc, char **argv)
 	}
 	for (int i = 0; i < rounds; i++)
 		run_round(&work, kind);
-	printf("peak %" PRIu64 "\n", proc_number("/proc/self/status", "VmHWM:"));
+	printf("peak %" PRIu64 "\n", peak_kib());
 	close_all(&work);
 	free(work.ids);
 	free(work.values);
