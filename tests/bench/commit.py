@@ -20,6 +20,8 @@ import sys
 import tempfile
 import uuid
 
+import benchtable
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 from wire import encode  # noqa: E402
 
@@ -198,23 +200,20 @@ def record(kind, count, handle, plain, synced, peer):
 
 
 def verdict(count, ratio, aim):
-    return "" if count < AIM_AT else " met" if ratio >= aim else " **missed**"
+    return f"{ratio:.2f}x {benchtable.verdict(ratio, aim if count >= AIM_AT else None)}".rstrip()
 
 
 def write_markdown(path):
     with open(path, "w") as file:
-        file.write("| commit | fragments | handle | ours, ms | synced, ms | pylance, ms | ratio | synced |"
-                   " processor, ms, ours / pylance | written, ours / pylance | read, ours / pylance | syncs |\n" +
-                   "|---" * 12 + "|\n")
-        for kind, count, handle, plain, synced, peer in TABLE:
-            ratios = [peer.median(0) / side.median(0) for side in (plain, synced)]
-            file.write(f"| {kind} | {count:,} | {handle} | {plain.median(0) * 1e3:.2f} |"
-                       f" {synced.median(0) * 1e3:.2f} | {peer.median(0) * 1e3:.2f} |"
-                       f" {ratios[0]:.2f}x{verdict(count, ratios[0], AIM)} |"
-                       f" {ratios[1]:.2f}x{verdict(count, ratios[1], SYNCED_AIM)} |"
-                       f" {plain.median(1) * 1e3:.2f} / {peer.median(1) * 1e3:.2f} |"
-                       f" {plain.median(2):,.0f} / {peer.median(2):,.0f} |"
-                       f" {plain.median(3):,.0f} / {peer.median(3):,.0f} | {synced.median(4):.0f} |\n")
+        benchtable.write(file, "| commit | fragments | handle | ours, ms | synced, ms | pylance, ms | ratio | synced |"
+                         " processor, ms, ours / pylance | written, ours / pylance | read, ours / pylance | syncs |", (
+            (kind, f"{count:,}", handle, *(f"{side.median(0) * 1e3:.2f}" for side in (plain, synced, peer)),
+             verdict(count, peer.median(0) / plain.median(0), AIM),
+             verdict(count, peer.median(0) / synced.median(0), SYNCED_AIM),
+             f"{plain.median(1) * 1e3:.2f} / {peer.median(1) * 1e3:.2f}",
+             f"{plain.median(2):,.0f} / {peer.median(2):,.0f}",
+             f"{plain.median(3):,.0f} / {peer.median(3):,.0f}", f"{synced.median(4):.0f}")
+            for kind, count, handle, plain, synced, peer in TABLE))
 
 
 def main():

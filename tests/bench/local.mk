@@ -1,6 +1,6 @@
 # Benchmarks are never part of a check. BENCH_FLAGS: see the scripts.
 bench_sources = tests/bench/bench.c tests/bench/bench.h
-EXTRA_DIST += tests/bench/mount.py tests/bench/scan.py
+EXTRA_DIST += tests/bench/benchtable.py tests/bench/mount.py tests/bench/scan.py
 EXTRA_PROGRAMS = tests/bench/scan
 tests_bench_scan_SOURCES = tests/bench/scan.c $(bench_sources)
 EXTRA_DIST += tests/bench/translate.py

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import benchtable
+
 LANCEFS = os.environ.get("LANCEFS", "lancefs")
 LANCET = os.environ.get("LANCET", "lancet")
 EXAMPLE = "/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c"
@@ -321,10 +323,9 @@ class Context:
 
 def write_markdown(path):
     with open(path, "w") as out:
-        out.write("| measure | ours | peer | ratio | aim | |\n|---|---|---|---|---|---|\n")
-        for name, mine, peer, peer_name, ratio, aim, met in ROWS:
-            out.write(f"| {name} | {mine:.4g} | {peer:.4g} {peer_name} | {ratio:.3f} | {aim} |"
-                      f" {'met' if met else '**missed**'} |\n")
+        benchtable.write(out, "| measure | ours | peer | ratio | aim | |", (
+            (name, f"{mine:.4g}", f"{peer:.4g} {peer_name}", f"{ratio:.3f}", aim, "met" if met else "**missed**")
+            for name, mine, peer, peer_name, ratio, aim, met in ROWS))
 
 
 def main():

@@ -24,6 +24,8 @@ import sys
 import tempfile
 import time
 
+import benchtable
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 from wire import decode  # noqa: E402
 
@@ -413,12 +415,10 @@ def added_bytes(tables, workload):
 
 def write_markdown(path, tables):
     with open(path, "w") as file:
-        file.write("| workload | arm | measure | ours | pylance | ratio | aim | | |\n" + "|---" * 9 + "|\n")
-        for table, _, _ in tables.values():
-            for name, ours, theirs, ratio, aim, note in table.rows:
-                verdict = "" if aim is None else "met" if ratio >= aim else "**missed**"
-                file.write(f"| {table.workload} | {table.arm} | {name} | {ours} | {theirs} | {ratio:.2f}x |"
-                           f" {'' if aim is None else f'>= {aim:.3g}x'} | {verdict} | {note} |\n")
+        benchtable.write(file, "| workload | arm | measure | ours | pylance | ratio | aim | | |", (
+            (table.workload, table.arm, name, ours, theirs, f"{ratio:.2f}x",
+             "" if aim is None else f">= {aim:.3g}x", benchtable.verdict(ratio, aim), note)
+            for table, _, _ in tables.values() for name, ours, theirs, ratio, aim, note in table.rows))
 
 
 def main():

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import benchtable
+
 SCAN = os.environ.get("SCAN", "scan")
 ROWS = []
 
@@ -156,11 +158,11 @@ def measure_takes(work, versions, count, rounds):
 
 def write_markdown(path):
     with open(path, "w") as file:
-        file.write("| column, file version | threads | rows | ours, ms | pylance, ms | ratio | aim | |"
-                   " peak MiB, ours / pylance |\n|---|---|---|---|---|---|---|---|---|\n")
-        for name, threads, count, mine, peer, ratio, aim, memory, peer_memory in ROWS:
-            file.write(f"| {name} | {threads} | {count:,} | {mine * 1e3:.2f} | {peer * 1e3:.2f} | {ratio:.2f}x |"
-                       f" >= {aim:g} | {'met' if ratio >= aim else '**missed**'} | {memory:.0f} / {peer_memory:.0f} |\n")
+        benchtable.write(file, "| column, file version | threads | rows | ours, ms | pylance, ms | ratio | aim | |"
+                       " peak MiB, ours / pylance |", (
+            (name, threads, f"{count:,}", f"{mine * 1e3:.2f}", f"{peer * 1e3:.2f}", f"{ratio:.2f}x", f">= {aim:g}",
+             benchtable.verdict(ratio, aim), f"{memory:.0f} / {peer_memory:.0f}")
+            for name, threads, count, mine, peer, ratio, aim, memory, peer_memory in ROWS))
 
 
 def main():

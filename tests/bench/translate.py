@@ -22,6 +22,7 @@ import sys
 import tempfile
 import uuid
 
+import benchtable
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
@@ -286,20 +287,17 @@ def number(value, form="{:,.0f}"):
 
 def write_markdown(path):
     with open(path, "w") as file:
-        file.write("| history | hops | addresses | ours, M/s | M hops/s | aim | | pylance, M/s | ratio |"
-                   " first round, s, ours / pylance | peak MiB, ours / pylance |\n" + "|---" * 11 + "|\n")
-        for kind, hops, order, speed, rate, aim, peer, first, peer_first, peak, peer_peak in ROWS:
-            met = "" if aim is None else "met" if rate >= aim else "**missed**"
-            file.write(f"| {kind} | {hops} | {order} | {speed / 1e6:.3g} | {rate / 1e6:.3g} |"
-                       f" {'>= ' + number(aim / 1e6) if aim else ''} | {met} |"
-                       f" {number(peer and peer / 1e6, '{:.3g}')} |"
-                       f" {number(peer and speed / peer, '{:.2f}x')} |"
-                       f" {first:.3f} / {number(peer_first, '{:.2f}') or '-'} |"
-                       f" {peak:.0f} / {number(peer_peak) or '-'} |\n")
-        file.write("\n| history | hops | opening, ms | bytes read | of the history | of its row maps |\n" +
-                   "|---" * 6 + "|\n")
-        for kind, hops, (seconds, read), stored, maps in OPENED:
-            file.write(f"| {kind} | {hops} | {seconds * 1e3:.1f} | {read:,} | {stored:,} | {maps:,} |\n")
+        benchtable.write(file, "| history | hops | addresses | ours, M/s | M hops/s | aim | | pylance, M/s | ratio |"
+                         " first round, s, ours / pylance | peak MiB, ours / pylance |", (
+            (kind, hops, order, f"{speed / 1e6:.3g}", f"{rate / 1e6:.3g}",
+             ">= " + number(aim / 1e6) if aim else "", benchtable.verdict(rate, aim),
+             number(peer and peer / 1e6, "{:.3g}"), number(peer and speed / peer, "{:.2f}x"),
+             f"{first:.3f} / {number(peer_first, '{:.2f}') or '-'}", f"{peak:.0f} / {number(peer_peak) or '-'}")
+            for kind, hops, order, speed, rate, aim, peer, first, peer_first, peak, peer_peak in ROWS))
+        file.write("\n")
+        benchtable.write(file, "| history | hops | opening, ms | bytes read | of the history | of its row maps |", (
+            (kind, hops, f"{seconds * 1e3:.1f}", f"{read:,}", f"{stored:,}", f"{maps:,}")
+            for kind, hops, (seconds, read), stored, maps in OPENED))
 
 
 def main():
