@@ -1,4 +1,4 @@
-/* Unpacking of 1024 values at a time.
+/* Unpacking and packing of 1024 values at a time.
  *
  * A row is what all lanes have at the same bit position: 1024 bits whatever T is. It is handled as
  * 16 words of 64 bits, with masks that keep each lane's bits apart, so that one loop serves every T
@@ -81,4 +81,57 @@ fastlanes_unpack(unsigned bits, unsigned width, const uint8_t *packed, uint8_t *
 			unpack_split_row(from, shift, keep, have,
 				each_lane(all & ~low_bits(have), bits), to);
 	}
+}
+
+static inline __attribute__((always_inline)) void
+pack_row(const any_u64 *from, uint64_t keep, unsigned shift, any_u64 *restrict to)
+{
+	for (unsigned i = 0; i < ROW_WORDS; i++)
+		to[i] |= (from[i] & keep) << shift;
+}
+
+/* What did not fit a row's word goes to the start of the next. */
+static inline __attribute__((always_inline)) void
+pack_rest(const any_u64 *from, uint64_t keep, unsigned shift, any_u64 *restrict to)
+{
+	for (unsigned i = 0; i < ROW_WORDS; i++)
+		to[i] |= (from[i] & keep) >> shift;
+}
+
+FAST void
+fastlanes_pack(unsigned bits, unsigned width, const uint8_t *values, uint8_t *restrict packed)
+{
+	uint64_t all = low_bits(width);
+
+	memset(packed, 0, fastlanes_size(width));
+	for (unsigned row = 0; width > 0 && row < bits; row++) {
+		unsigned at = row * width, shift = at % bits, have = bits - shift;
+		any_u64 *to = (any_u64 *)(packed + (size_t)(at / bits) * ROW_BYTES);
+		unsigned first = order[row / 8] * 16u + row % 8 * 128;
+		const any_u64 *from = (const any_u64 *)(values + (size_t)first * bits / 8);
+
+		pack_row(from, each_lane(all & low_bits(have), bits), shift, to);
+		if (have < width)
+			pack_rest(
+				from, each_lane(all & ~low_bits(have), bits), have, to + ROW_WORDS);
+	}
+}
+
+unsigned
+fastlanes_width(unsigned bits, const uint8_t *values, size_t count)
+{
+	size_t size = count * (bits / 8), at = 0;
+	uint64_t folded = 0, word;
+
+	for (; size - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, values + at, sizeof(word));
+		folded |= word;
+	}
+	word = 0;
+	memcpy(&word, values + at, size - at);
+	folded |= word;
+	for (unsigned half = 32; half >= bits; half /= 2)
+		folded |= folded >> half;
+	folded &= low_bits(bits);
+	return folded == 0 ? 0 : 64 - (unsigned)__builtin_clzll(folded);
 }

@@ -42,7 +42,7 @@ libfile_la_SOURCES += src/file/encode.h src/file/encode_column.c src/file/encode
 	src/file/encode_message.c src/file/encode_message.h src/file/encode_mini.c \
 	src/file/encode_mini.h src/file/encode_variable.c src/file/encode_variable.h \
 	src/file/encode_wish.c src/file/encode_wish.h src/file/encode_zip.c src/file/encode_zip.h \
-	src/file/encode_zip_packed.c src/file/encode_zip_variable.c src/file/fastlanes_pack.c
+	src/file/encode_zip_packed.c src/file/encode_zip_variable.c
 libfile_la_SOURCES += src/file/file_blob.c src/file/file_writer.h src/file/file_writer_put.c \
 	src/file/file_writer_copy.c src/file/file_writer_parts.h src/file/file_writer_tail.c \
 	src/file/gather.c src/file/gather.h src/file/page_out.c src/file/page_out.h \
