@@ -217,12 +217,6 @@ refuse_value(const struct machine *machine, const struct vector *vector, unsigne
 	}
 }
 
-static bool
-is_valid(const struct vector *vector, unsigned row)
-{
-	return vector->valid[row / 64] >> row % 64 & 1;
-}
-
 static int
 store_fixed(struct machine *machine, const struct vector *vector, const struct value_type *type,
 	struct array *out)
@@ -234,7 +228,8 @@ store_fixed(struct machine *machine, const struct vector *vector, const struct v
 	TRY(array_extend_fixed(out, field->bits, machine->count, &place, machine->err));
 	for (unsigned i = 0; i < machine->count; i++) {
 		memset(place + i * size, 0, size);
-		if (is_valid(vector, i) && !fixed_value(vector, i, type, field, place + i * size))
+		if (row_in(vector->valid, i) &&
+			!fixed_value(vector, i, type, field, place + i * size))
 			return refuse_value(machine, vector, i);
 	}
 	return LANCET_OK;
@@ -246,7 +241,7 @@ store_bits(struct machine *machine, const struct vector *vector, struct array *o
 	uint64_t bits[BLOCK_WORDS] = { 0 };
 
 	for (unsigned i = 0; i < machine->count; i++) {
-		if (is_valid(vector, i) && vector->values.numbers[i] != 0)
+		if (row_in(vector->valid, i) && vector->values.numbers[i] != 0)
 			bits[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	return array_append_bits(out, (uint8_t *)bits, 0, machine->count, machine->err);
@@ -258,7 +253,7 @@ store_bytes(struct machine *machine, const struct vector *vector, struct array *
 	struct slice slices[BLOCK_ROWS];
 
 	for (unsigned i = 0; i < machine->count; i++)
-		slices[i] = is_valid(vector, i) ? vector->values.bytes[i] : slice_of(NULL, 0);
+		slices[i] = row_in(vector->valid, i) ? vector->values.bytes[i] : slice_of(NULL, 0);
 	return array_append_slices(out, slices, machine->count, machine->err);
 }
 
@@ -280,7 +275,7 @@ store_keys(struct machine *machine, const struct vector *vector, const struct va
 	for (unsigned i = 0; rc == LANCET_OK && i < machine->count; i++) {
 		uint64_t key = 0;
 
-		if (is_valid(vector, i))
+		if (row_in(vector->valid, i))
 			rc = array_dictionary_key(out, &items, i, &key, machine->err);
 		memcpy(place + i * size, &key, size);
 	}
@@ -296,7 +291,7 @@ store_vector(struct machine *machine, const struct vector *vector, const struct 
 	uint64_t all = 0;
 
 	for (unsigned i = 0; i < machine->count; i++)
-		all += is_valid(vector, i);
+		all += row_in(vector->valid, i);
 	if (all == 0)
 		return store_nulls(out, machine->count, machine->err);
 	if (all < machine->count && field->parent == NULL && !field->nullable)

@@ -153,14 +153,12 @@ assignments_apply(const struct assignments *assignments, size_t index,
 {
 	const struct assignment *one = &assignments->list[index];
 	struct machine machine = { .columns = columns, .err = err };
-	uint64_t active[BLOCK_WORDS];
 	struct vector vector;
 	int rc = LANCET_OK;
 
 	if (one->value->type.class == VALUE_NULL)
 		return store_nulls(out, rows, err);
-	for (uint64_t first = 0; first < rows && rc == LANCET_OK; first += BLOCK_ROWS) {
-		machine_block(&machine, first, rows, active);
+	while (rc == LANCET_OK && machine_next(&machine, rows)) {
 		rc = eval_value(&machine, one->value, 0, &vector);
 		if (rc == LANCET_OK)
 			rc = store_vector(&machine, &vector, &one->target->type, out);

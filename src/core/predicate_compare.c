@@ -242,7 +242,7 @@ compare_vectors(struct machine *machine, enum compare_operator compare, const st
 		if (into == NULL)
 			return LANCET_NO_MEMORY;
 		for (unsigned i = 0; i < machine->count; i++)
-			into[i] = valid[i / 64] >> i % 64 & 1 ? signs(left, right, i) : 0;
+			into[i] = row_in(valid, i) ? signs(left, right, i) : 0;
 		keys = into;
 	}
 	compare_keys(keys, others, compare, valid, ret_truth);

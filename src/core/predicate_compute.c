@@ -12,7 +12,7 @@
 static bool
 counts(const struct machine *machine, const uint64_t valid[BLOCK_WORDS], unsigned row)
 {
-	return (valid[row / 64] & machine->active[row / 64]) >> row % 64 & 1;
+	return row_in(valid, row) && row_in(machine->active, row);
 }
 
 static int
@@ -162,8 +162,7 @@ compute_wides(struct machine *machine, const struct expression *expression,
 	const uint64_t valid[BLOCK_WORDS])
 {
 	for (unsigned i = 0; i < machine->count; i++) {
-		bool ok = (valid[i / 64] >> i % 64 & 1) &&
-			  compute_wide(expression, left, right, i, &into[i]) &&
+		bool ok = row_in(valid, i) && compute_wide(expression, left, right, i, &into[i]) &&
 			  wide_has_digits(into[i], WIDE_DIGITS);
 
 		if (ok)

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
+#include "util/bits.h"
 #include "util/macros.h"
+
+#define JOINED_MAX ((size_t)256 << 20) /* bytes of text that is made for one block */
 
 void *
 machine_register(struct machine *machine, size_t index)
@@ -37,6 +40,24 @@ machine_release(struct machine *machine)
 		free(machine->registers[i]);
 	free(machine->registers);
 	arena_release(&machine->joined);
+}
+
+bool
+machine_next(struct machine *machine, uint64_t rows)
+{
+	uint64_t left;
+
+	machine->first += machine->count;
+	if (machine->first >= rows)
+		return false;
+	left = rows - machine->first;
+	machine->count = left < BLOCK_ROWS ? (unsigned)left : BLOCK_ROWS;
+	memset(machine->all, 0, sizeof(machine->all));
+	bits_fill((uint8_t *)machine->all, 0, machine->count, true);
+	machine->active = machine->all;
+	arena_release(&machine->joined);
+	machine->joined.limit = JOINED_MAX;
+	return true;
 }
 
 static void
@@ -239,7 +260,7 @@ truth_values(struct machine *machine, const struct expression *expression, size_
 	for (unsigned i = 0; i < BLOCK_WORDS; i++)
 		ret_vector->valid[i] = truth.yes[i] | truth.no[i];
 	for (unsigned i = 0; i < machine->count; i++)
-		into[i] = truth.yes[i / 64] >> i % 64 & 1;
+		into[i] = row_in(truth.yes, i);
 	return LANCET_OK;
 }
 
@@ -260,7 +281,7 @@ join(struct machine *machine, const struct vector *left, const struct vector *ri
 		uint8_t *made;
 
 		into[i] = slice_of(NULL, 0);
-		if (!(ret_vector->valid[i / 64] >> i % 64 & 1))
+		if (!row_in(ret_vector->valid, i))
 			continue;
 		a = left->values.bytes[i];
 		b = right->values.bytes[i];

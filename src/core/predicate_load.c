@@ -18,15 +18,6 @@ load_validity(const struct machine *machine, const struct array *array, uint64_t
 		valid[i] &= bits[i];
 }
 
-static void
-all_valid(unsigned count, uint64_t valid[BLOCK_WORDS])
-{
-	memset(valid, 0, BLOCK_WORDS * sizeof(*valid));
-	memset(valid, 0xff, count / 64 * sizeof(*valid));
-	if (count % 64 != 0)
-		valid[count / 64] = (UINT64_C(1) << count % 64) - 1;
-}
-
 #define WIDEN(type)                                                                                \
 	do {                                                                                       \
 		const type *from_ = (const type *)(const void *)values;                            \
@@ -127,7 +118,7 @@ load_keys(const struct value_type *type, const struct array *array, const struct
 	for (unsigned i = 0; i < machine->count; i++) {
 		uint64_t key = array_unsigned(array, machine->first + i);
 
-		if (!(valid[i / 64] >> i % 64 & 1))
+		if (!row_in(valid, i))
 			key = UINT64_MAX;
 		if (key < items->length && array_is_valid(items, key)) {
 			load_range(type, items, key, 1, into + i * size);
@@ -151,7 +142,7 @@ load_column(struct machine *machine, const struct expression *column, size_t ind
 	const struct array *array = machine->columns[column->root];
 	uint8_t *into = NULL;
 
-	all_valid(machine->count, ret_vector->valid);
+	memcpy(ret_vector->valid, machine->all, sizeof(ret_vector->valid));
 	load_validity(machine, array, ret_vector->valid);
 	for (unsigned i = 1; i < column->path_size; i++) {
 		array = &array->children[column->fields[i] - column->fields[i - 1]->children];
@@ -194,7 +185,7 @@ load_constant(struct machine *machine, const struct expression *constant, size_t
 	if (constant->is_null)
 		memset(ret_vector->valid, 0, sizeof(ret_vector->valid));
 	else
-		all_valid(machine->count, ret_vector->valid);
+		memcpy(ret_vector->valid, machine->all, sizeof(ret_vector->valid));
 	for (unsigned i = 0; i < machine->count && !constant->is_null; i++) {
 		switch (constant->type.class) {
 		case VALUE_FLOAT:

@@ -6,8 +6,6 @@
 #include "util/bits.h"
 #include "util/macros.h"
 
-#define JOINED_MAX ((size_t)256 << 20) /* bytes of text that is made for one block */
-
 int
 predicate_read(const char *text, struct predicate **ret_predicate, struct lancet_error *err)
 {
@@ -75,36 +73,20 @@ predicate_uses(const struct predicate *predicate, size_t root)
 	return predicate->uses[root];
 }
 
-void
-machine_block(struct machine *machine, uint64_t first, uint64_t rows, uint64_t active[BLOCK_WORDS])
-{
-	uint64_t left = rows - first;
-
-	machine->first = first;
-	machine->count = left < BLOCK_ROWS ? (unsigned)left : BLOCK_ROWS;
-	memset(active, 0, BLOCK_WORDS * sizeof(*active));
-	bits_fill((uint8_t *)active, 0, machine->count, true);
-	machine->active = active;
-	arena_release(&machine->joined);
-	machine->joined.limit = JOINED_MAX;
-}
-
 int
 predicate_match(const struct predicate *predicate, const struct array *const *columns,
 	uint64_t rows, uint8_t *matches, struct lancet_error *err)
 {
 	struct machine machine = { .columns = columns, .err = err };
-	uint64_t active[BLOCK_WORDS];
 	struct truth truth;
 	int rc = LANCET_OK;
 
-	for (uint64_t first = 0; first < rows && rc == LANCET_OK; first += BLOCK_ROWS) {
-		machine_block(&machine, first, rows, active);
+	while (rc == LANCET_OK && machine_next(&machine, rows)) {
 		rc = eval_truth(&machine, predicate->top, 0, &truth);
 		for (unsigned i = 0; rc == LANCET_OK && i < BLOCK_WORDS; i++)
-			truth.yes[i] &= active[i];
+			truth.yes[i] &= machine.all[i];
 		if (rc == LANCET_OK)
-			memcpy(matches + first / 8, truth.yes, bits_size(machine.count));
+			memcpy(matches + machine.first / 8, truth.yes, bits_size(machine.count));
 	}
 	machine_release(&machine);
 	return rc;

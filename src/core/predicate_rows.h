@@ -29,12 +29,19 @@ struct vector {
 	uint64_t valid[BLOCK_WORDS];
 };
 
+static inline bool
+row_in(const uint64_t words[BLOCK_WORDS], unsigned row)
+{
+	return words[row / 64] >> row % 64 & 1;
+}
+
 /* What goes over the rows. Registers are room for the values of one block. */
 struct machine {
 	const struct array *const *columns;
-	uint64_t first;   /* row of the block */
-	unsigned count;   /* rows of the block */
-	uint64_t *active; /* rows of which something is asked: only their failures count */
+	uint64_t first;            /* row of the block */
+	unsigned count;            /* rows of the block */
+	uint64_t all[BLOCK_WORDS]; /* bits of the rows */
+	uint64_t *active;          /* rows of which something is asked: only their failures count */
 	void **registers;
 	size_t register_count;
 	struct arena joined; /* text that was made for this block */
@@ -45,9 +52,8 @@ struct machine {
  * computes something in register `index` has those from index + 1 on for what it needs. */
 void *machine_register(struct machine *machine, size_t index);
 void machine_release(struct machine *machine);
-/* predicate_match.c: the block that begins with a row; all its rows are active. */
-void machine_block(
-	struct machine *machine, uint64_t first, uint64_t rows, uint64_t active[BLOCK_WORDS]);
+/* Goes to the next block of so many rows, all of them active; false: there is none. */
+bool machine_next(struct machine *machine, uint64_t rows);
 
 /* predicate_eval.c */
 int eval_truth(struct machine *machine, const struct expression *expression, size_t index,
