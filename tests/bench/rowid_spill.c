@@ -7,8 +7,8 @@
  *                          appends the rows of a Lance data file, with one handle for all; it looks
  *                          at the newest version before it starts
  *     sequence FRAG        opens the row ids of a fragment, each time on a new handle, and reads
- *                          the one of its last row
- *     ids FRAG             the same, and reads all of them
+ *                          all of them
+ *     last_id FRAG         the same, and reads the one of its last row
  *     lookup FILE          the rows of the ids of the file (little-endian u64), on a new handle
  *     resolve FILE         the same, and reads no column but the address
  *     take FILE            as lookup, but on one handle, after two that are not counted
@@ -107,8 +107,9 @@ run_append(struct work *work, struct lancet_error *err)
 	return rc;
 }
 
+/* The last ones of the fragment's. */
 static int
-read_sequence(struct work *work, bool all, struct lancet_error *err)
+read_ids(struct work *work, uint64_t count, struct lancet_error *err)
 {
 	uint64_t ordinal = strtoull(work->arguments[0], NULL, 10), rows;
 	lancet_fragment *fragment = NULL;
@@ -119,7 +120,7 @@ read_sequence(struct work *work, bool all, struct lancet_error *err)
 		rc = lancet_column_open(fragment, LANCET_ROW_ID, &column, err);
 	if (rc == LANCET_OK) {
 		rows = lancet_column_rows(column);
-		work->rows = all ? rows : 1;
+		work->rows = count < rows ? count : rows;
 		rc = lancet_column_read(
 			column, rows - work->rows, work->rows, work->values, err);
 	}
@@ -131,13 +132,13 @@ read_sequence(struct work *work, bool all, struct lancet_error *err)
 static int
 run_sequence(struct work *work, struct lancet_error *err)
 {
-	return read_sequence(work, false, err);
+	return read_ids(work, UINT64_MAX, err);
 }
 
 static int
-run_ids(struct work *work, struct lancet_error *err)
+run_last_id(struct work *work, struct lancet_error *err)
 {
-	return read_sequence(work, true, err);
+	return read_ids(work, 1, err);
 }
 
 /* Room for the values, with its pages there, as a program has that reads more than once. */
@@ -227,7 +228,7 @@ static const struct kind kinds[] = {
 	{ "open", OPEN_MEASURED, 0, NULL, run_open },
 	{ "append", OPEN_ONCE, 2, NULL, run_append },
 	{ "sequence", OPEN_EACH, 1, make_room, run_sequence },
-	{ "ids", OPEN_EACH, 1, make_room, run_ids },
+	{ "last_id", OPEN_EACH, 1, make_room, run_last_id },
 	{ "lookup", OPEN_EACH, 1, load_ids, run_take },
 	{ "resolve", OPEN_EACH, 1, load_ids, run_resolve },
 	{ "take", OPEN_ONCE, 1, load_ids, run_take },

@@ -36,6 +36,7 @@ SCATTER = 2_654_435_761, 4_294_967_291, 1_000_003, 1_000_000_007
 TAKEN = 100  # rows
 SAME_BYTES = 4096  # sizes that differ by less have no aim
 CONFIG = {"lance.row_lineage.spill": "true"}
+RECORDED_SIZE = 8, 1_000_000  # fragments, rows of each
 RECORDED = {  # what the reference's own benchmark printed: the peer's inner steps that Python can't call alone
     ("deleted", "inline"): {"sequence": 0.13e-3, "lookup": 0.39e-3},
     ("deleted", "spilled"): {"sequence": 14.26e-3, "lookup": 69.01e-3},
@@ -60,7 +61,7 @@ def peer(path, what, rounds, *arguments):
     row = pyarrow.table({name: pyarrow.array([1], pyarrow.int64()) for name in names})
     ids = numpy.fromfile(arguments[0], "<u8").tolist() if what in ("lookup", "take") else []
 
-    def first_fragment(dataset):
+    def one_fragment(dataset):
         return dataset.get_fragments()[int(arguments[0])].scanner(columns=["_rowid"]).to_table().num_rows
 
     def append(dataset):
@@ -76,7 +77,7 @@ def peer(path, what, rounds, *arguments):
                                   with_row_id="_rowid" in wanted)
         return sum(batch.num_rows for batch in scanner.to_batches())
 
-    actions = {"open": lambda dataset: 0, "append": append, "sequence": first_fragment, "ids": first_fragment,
+    actions = {"open": lambda dataset: 0, "append": append, "sequence": one_fragment,
                "lookup": lambda dataset: dataset._take_rows(ids).num_rows,
                "take": lambda dataset: dataset._take_rows(ids).num_rows, "scan": scan, "compact": compact}
     dataset = lance.dataset(path)
@@ -240,6 +241,13 @@ def run(side, path, what, rounds, *arguments):
     return done.stdout
 
 
+def alone(path, *command):
+    """Ours, where the peer can't be asked."""
+    samples = Samples()
+    samples.add(run("ours", path, *command))
+    return samples
+
+
 def turns(places, what, rounds, *arguments, passes=2):
     """Both sides in turns: {"ours": Samples, "peer": Samples}."""
     samples = {side: Samples() for side in places}
@@ -305,8 +313,8 @@ def rows_file(work):
 
 
 class Table:
-    def __init__(self, workload, arm):
-        self.workload, self.arm, self.rows = workload, arm, []
+    def __init__(self, workload, arm, size):
+        self.workload, self.arm, self.size, self.rows = workload, arm, size, []
 
     def add(self, name, ours, theirs, aim=1.0, note=""):
         """Both in the same unit, less is better; texts beside them."""
@@ -322,12 +330,11 @@ class Table:
         cpu = f"processor {mine.of(1) * 1e3:.2f} / {theirs.of(1) * 1e3:.2f} ms"
         self.add(name, (mine.of(), text[0]), (theirs.of(), text[1]), aim, "; ".join(filter(None, [cpu, note])))
 
-    def recorded(self, name, path, theirs, aim, *command):
-        """Ours beside what the reference's own benchmark printed."""
-        mine = Samples()
-        mine.add(run("ours", path, *command))
+    def recorded(self, name, mine, theirs, aim):
+        """Ours beside what the reference's own benchmark printed; of another size it has no aim."""
         self.add(name, (mine.of(), f"{mine.of() * 1e3:.3f} ({mine.least() * 1e3:.3f}) ms"),
-                 (theirs, f"{theirs * 1e3:.2f} ms, recorded"), aim, f"processor {mine.of(1) * 1e3:.3f} ms")
+                 (theirs, f"{theirs * 1e3:.2f} ms, recorded"), aim if self.size == RECORDED_SIZE else None,
+                 f"processor {mine.of(1) * 1e3:.3f} ms")
 
     def bytes(self, name, ours, theirs, aim=1.0, note=""):
         same = abs(ours - theirs) < SAME_BYTES
@@ -385,9 +392,11 @@ def reads(table, work, places, rounds, ids):
     samples = turns(both, "open", rounds)
     table.times("cold open", samples, 30 if shuffled and not spilled else 1)
     table.times("cold open, on their table", samples, 30 if shuffled and not spilled else 1, ours="ours, their table")
-    table.recorded("load one sequence", places["ours"], recorded["sequence"], 7 if spilled else 1, "sequence", rounds, 0)
-    table.times("all ids of one fragment", turns(places, "ids", rounds, 0))
-    table.recorded("row id index build", places["ours"], recorded["lookup"], 3, "resolve", rounds, ids)
+    samples = turns(places, "sequence", rounds, 0)
+    table.recorded("load one sequence", samples["ours"], recorded["sequence"], 7 if spilled else 1)
+    table.times("load one sequence, pylance's scan", samples)
+    table.recorded("last row id of one fragment", alone(places["ours"], "last_id", rounds, 0), recorded["sequence"], None)
+    table.recorded("row id index build", alone(places["ours"], "resolve", rounds, ids), recorded["lookup"], 3)
     table.times(f"first take of {TAKEN} rows by id", turns(places, "lookup", rounds, ids), 3)
     table.times(f"take of {TAKEN} rows by id", turns(places, "take", rounds, ids))
     table.times("scan of user columns", turns(places, "scan", rounds, "id,value"))
@@ -395,7 +404,7 @@ def reads(table, work, places, rounds, ids):
 
 
 def measure(work, workload, arm, args):
-    table = Table(workload, arm)
+    table = Table(workload, arm, (args.fragments, args.rows))
     base = make_base(work, workload, arm, args.fragments, args.rows)
     places, sizes, rows = compact_both(table, work, base, args.compactions)
     appends(table, work, places, args.rounds)
