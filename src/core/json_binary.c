@@ -1,4 +1,4 @@
-/* JSON text to JSONB; see json_binary.h, and json_text.c for the form.
+/* JSON text to JSONB; see json_binary.h, and jsonb.h for the form.
  *
  * A container's words come before its values and are known only behind them, so its values are
  * written first, noted, and then moved to where they belong.
@@ -8,28 +8,12 @@
 #include <stdlib.h>
 
 #include "import_number.h"
+#include "jsonb.h"
 #include "util/macros.h"
 #include "util/text.h"
 
-#define HEAD_ARRAY  0x80000000u
-#define HEAD_OBJECT 0x40000000u
-#define HEAD_SCALAR 0x20000000u
-
-#define ENTRY_NULL   0x00000000u
-#define ENTRY_STRING 0x10000000u
-#define ENTRY_NUMBER 0x20000000u
-#define ENTRY_FALSE  0x30000000u
-#define ENTRY_TRUE   0x40000000u
-#define ENTRY_INNER  0x50000000u
-#define SIZE_LIMIT   0x0fffffffu /* of an entry, and of entries */
-
-#define KIND_ZERO     0x00
-#define KIND_SIGNED   0x40
-#define KIND_UNSIGNED 0x50
-#define KIND_DOUBLE   0x60
-
-#define TEXT_MAX    ((size_t)SIZE_LIMIT) /* so that all places fit into 32 bits */
-#define ENTRIES_MAX ((size_t)256 << 20)  /* bytes */
+#define TEXT_MAX    ((size_t)JSONB_ENTRY_SIZE) /* so that all places fit into 32 bits */
+#define ENTRIES_MAX ((size_t)256 << 20)        /* bytes */
 
 /* A value that is written, and its key when it is in an object. */
 struct entry {
@@ -88,11 +72,11 @@ put_whole(struct buf *out, struct slice text)
 	if (!text_to_u64(slice_of(text.data + negative, text.size - negative), &size))
 		return false;
 	if (size == 0)
-		buf_put_byte(out, KIND_ZERO);
+		buf_put_byte(out, JSONB_ZERO);
 	else if (!negative)
-		put_sized(out, KIND_UNSIGNED, size, unsigned_size(size));
+		put_sized(out, JSONB_UNSIGNED, size, unsigned_size(size));
 	else if (size <= (uint64_t)1 << 63)
-		put_sized(out, KIND_SIGNED, 0 - size, signed_size((int64_t)(0 - size)));
+		put_sized(out, JSONB_SIGNED, 0 - size, signed_size((int64_t)(0 - size)));
 	else
 		return false;
 	return true;
@@ -109,7 +93,7 @@ take_number(struct writer *w, struct lancet_error *err)
 		return LANCET_OK;
 	if (!import_double(text, &bits))
 		return jsonpull_fail(w->from, "a number that is too large", err);
-	put_sized(w->out, KIND_DOUBLE, bits, 8);
+	put_sized(w->out, JSONB_DOUBLE, bits, 8);
 	return LANCET_OK;
 }
 
@@ -150,7 +134,7 @@ take_entries(struct writer *w, bool object, struct lancet_error *err)
 		entry.at = (uint32_t)(w->out->size - w->base);
 		TRY(take_value(w, &entry.word, err));
 		size = w->out->size - w->base - entry.at;
-		if (size > SIZE_LIMIT)
+		if (size > JSONB_ENTRY_SIZE)
 			return lancet_fail(err, LANCET_LIMIT, "JSON of more than 256 MiB");
 		entry.size = (uint32_t)size;
 		TRY(push_entry(w, &entry, err));
@@ -193,9 +177,9 @@ assemble(struct writer *w, bool object, size_t first, size_t start, struct lance
 	if (object && count > 0)
 		TRY(sort_entries(w, entries, count, err));
 	to->size = 0;
-	put_word(to, (object ? HEAD_OBJECT : HEAD_ARRAY) | (uint32_t)count);
+	put_word(to, (object ? JSONB_HEAD_OBJECT : JSONB_HEAD_ARRAY) | (uint32_t)count);
 	for (size_t i = 0; object && i < count; i++)
-		put_word(to, ENTRY_STRING | entries[i].key_size);
+		put_word(to, JSONB_ENTRY_STRING | entries[i].key_size);
 	for (size_t i = 0; i < count; i++)
 		put_word(to, entries[i].word | entries[i].size);
 	for (size_t i = 0; object && i < count; i++)
@@ -237,20 +221,20 @@ take_value(struct writer *w, uint32_t *ret_word, struct lancet_error *err)
 	switch (kind) {
 	case JSONPULL_OBJECT:
 	case JSONPULL_ARRAY:
-		*ret_word = ENTRY_INNER;
+		*ret_word = JSONB_ENTRY_INNER;
 		return take_container(w, kind == JSONPULL_OBJECT, err);
 	case JSONPULL_STRING:
-		*ret_word = ENTRY_STRING;
+		*ret_word = JSONB_ENTRY_STRING;
 		TRY(jsonpull_string(w->from, &w->scratch, &text, err));
 		buf_put_slice(w->out, text);
 		return LANCET_OK;
 	case JSONPULL_NUMBER:
-		*ret_word = ENTRY_NUMBER;
+		*ret_word = JSONB_ENTRY_NUMBER;
 		return take_number(w, err);
 	default:
-		*ret_word = kind == JSONPULL_TRUE    ? ENTRY_TRUE
-			    : kind == JSONPULL_FALSE ? ENTRY_FALSE
-						     : ENTRY_NULL;
+		*ret_word = kind == JSONPULL_TRUE    ? JSONB_ENTRY_TRUE
+			    : kind == JSONPULL_FALSE ? JSONB_ENTRY_FALSE
+						     : JSONB_ENTRY_NULL;
 		return jsonpull_literal(w->from, &text, err);
 	}
 }
@@ -266,12 +250,12 @@ take_top(struct writer *w, struct lancet_error *err)
 
 	if (kind == JSONPULL_OBJECT || kind == JSONPULL_ARRAY)
 		return take_value(w, &word, err);
-	put_word(w->out, HEAD_SCALAR);
+	put_word(w->out, JSONB_HEAD_SCALAR);
 	put_word(w->out, 0);
 	TRY(take_value(w, &word, err));
 	TRY(buf_check(w->out, "JSON", err));
 	size = w->out->size - start - 8;
-	if (size > SIZE_LIMIT)
+	if (size > JSONB_ENTRY_SIZE)
 		return lancet_fail(err, LANCET_LIMIT, "JSON of more than 256 MiB");
 	word |= (uint32_t)size;
 	for (unsigned i = 0; i < 4; i++)

@@ -6,16 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "jsonb.h"
 #include "util/text.h"
-
-#define KIND_ZERO     0x00
-#define KIND_NAN      0x10
-#define KIND_INFINITY 0x20
-#define KIND_NEGATIVE 0x30 /* infinity */
-#define KIND_SIGNED   0x40
-#define KIND_UNSIGNED 0x50
-#define KIND_DOUBLE   0x60
-#define KIND_DECIMAL  0x70
 
 /* Decimal exponents of the first digit that are written without one. */
 #define PLAIN_MIN (-5)
@@ -145,13 +137,13 @@ put_sized(uint8_t kind, struct slice bytes, struct buf *into, struct lancet_erro
 	uint64_t bits;
 	double value;
 
-	if (!whole || (kind == KIND_DOUBLE && size != sizeof(double)))
+	if (!whole || (kind == JSONB_DOUBLE && size != sizeof(double)))
 		return lancet_fail(
 			err, LANCET_CORRUPT, "a number of kind 0x%02x with %zu bytes", kind, size);
-	bits = big_endian(bytes, kind == KIND_SIGNED);
-	if (kind == KIND_UNSIGNED) {
+	bits = big_endian(bytes, kind == JSONB_SIGNED);
+	if (kind == JSONB_UNSIGNED) {
 		buf_put_u64(into, 0, bits);
-	} else if (kind == KIND_SIGNED) {
+	} else if (kind == JSONB_SIGNED) {
 		put_signed(into, bits);
 	} else {
 		memcpy(&value, &bits, sizeof(value));
@@ -166,19 +158,19 @@ json_number_put(struct slice value, struct buf *into, struct lancet_error *err)
 	uint8_t kind = value.size == 0 ? 0xff : value.data[0];
 
 	switch (kind) {
-	case KIND_ZERO:
+	case JSONB_ZERO:
 		buf_put_byte(into, '0');
 		return LANCET_OK;
-	case KIND_NAN:
-	case KIND_INFINITY:
-	case KIND_NEGATIVE:
+	case JSONB_NAN:
+	case JSONB_INFINITY:
+	case JSONB_NEGATIVE:
 		buf_put_text(into, "null");
 		return LANCET_OK;
-	case KIND_SIGNED:
-	case KIND_UNSIGNED:
-	case KIND_DOUBLE:
+	case JSONB_SIGNED:
+	case JSONB_UNSIGNED:
+	case JSONB_DOUBLE:
 		return put_sized(kind, slice_of(value.data + 1, value.size - 1), into, err);
-	case KIND_DECIMAL:
+	case JSONB_DECIMAL:
 		return lancet_fail(err, LANCET_UNSUPPORTED, "a decimal number");
 	default:
 		return lancet_fail(err, LANCET_CORRUPT, "a number of kind 0x%02x", kind);

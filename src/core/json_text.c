@@ -1,8 +1,7 @@
 /* JSONB as JSON text; see json_text.h.
  *
- * A value is a container: a head word (kind and count, big-endian), a word for each entry (kind and
- * length), and the entries' bytes; of an object first all keys, then all values. Nesting is walked
- * with a stack of our own, since its depth is the writer's choice. Format facts: logical types.
+ * The form is in jsonb.h. Nesting is walked with a stack of our own, since its depth is for the
+ * writer to choose.
  */
 #include "json_text.h"
 
@@ -11,24 +10,11 @@
 #include <stdlib.h>
 
 #include "json_number.h"
+#include "jsonb.h"
 #include "util/macros.h"
 #include "util/text.h"
 
-#define HEAD_KIND   0xe0000000u
-#define HEAD_ARRAY  0x80000000u
-#define HEAD_OBJECT 0x40000000u
-#define HEAD_SCALAR 0x20000000u
-#define HEAD_COUNT  0x1fffffffu
-
-#define ENTRY_SIZE   0x0fffffffu
-#define ENTRY_KIND   0xf0000000u
-#define ENTRY_NULL   0x00000000u
-#define ENTRY_STRING 0x10000000u
-#define ENTRY_NUMBER 0x20000000u
-#define ENTRY_FALSE  0x30000000u
-#define ENTRY_TRUE   0x40000000u
-#define ENTRY_INNER  0x50000000u
-#define WORD         4u
+#define WORD 4u
 
 /* An array or object that is being written. */
 struct level {
@@ -94,23 +80,23 @@ put_string(struct slice text, struct buf *out, struct lancet_error *err)
 static int
 put_scalar(uint32_t entry, struct slice value, struct buf *out, struct lancet_error *err)
 {
-	switch (entry & ENTRY_KIND) {
-	case ENTRY_NULL:
+	switch (entry & JSONB_ENTRY_KIND) {
+	case JSONB_ENTRY_NULL:
 		buf_put_text(out, "null");
 		return LANCET_OK;
-	case ENTRY_FALSE:
+	case JSONB_ENTRY_FALSE:
 		buf_put_text(out, "false");
 		return LANCET_OK;
-	case ENTRY_TRUE:
+	case JSONB_ENTRY_TRUE:
 		buf_put_text(out, "true");
 		return LANCET_OK;
-	case ENTRY_STRING:
+	case JSONB_ENTRY_STRING:
 		return put_string(value, out, err);
-	case ENTRY_NUMBER:
+	case JSONB_ENTRY_NUMBER:
 		return json_number_put(value, out, err);
 	default:
 		return lancet_fail(err, LANCET_UNSUPPORTED,
-			"a value of extension kind 0x%02" PRIx32, (entry & ENTRY_KIND) >> 24);
+			"a value of extension kind 0x%02" PRIx32, (entry & JSONB_ENTRY_KIND) >> 24);
 	}
 }
 
@@ -141,9 +127,9 @@ measure_keys(struct level *level, struct lancet_error *err)
 	for (uint32_t i = 0; i < level->count; i++) {
 		uint32_t entry = word_at(level->bytes, WORD + (size_t)i * WORD);
 
-		if ((entry & ENTRY_KIND) != ENTRY_STRING)
+		if ((entry & JSONB_ENTRY_KIND) != JSONB_ENTRY_STRING)
 			return lancet_fail(err, LANCET_CORRUPT, "a key that is no text");
-		end += entry & ENTRY_SIZE;
+		end += entry & JSONB_ENTRY_SIZE;
 	}
 	if (end > level->bytes.size)
 		return lancet_fail(err, LANCET_CORRUPT, "keys pass the end");
@@ -162,11 +148,11 @@ open_container(struct walk *walk, struct slice bytes, struct lancet_error *err)
 	if (bytes.size < WORD)
 		return lancet_fail(err, LANCET_CORRUPT, "%zu bytes", bytes.size);
 	head = word_at(bytes, 0);
-	kind = head & HEAD_KIND;
-	if (kind != HEAD_SCALAR && kind != HEAD_ARRAY && kind != HEAD_OBJECT)
+	kind = head & JSONB_HEAD_KIND;
+	if (kind != JSONB_HEAD_SCALAR && kind != JSONB_HEAD_ARRAY && kind != JSONB_HEAD_OBJECT)
 		return lancet_fail(err, LANCET_CORRUPT, "head 0x%08" PRIx32, head);
-	level.object = kind == HEAD_OBJECT;
-	level.count = kind == HEAD_SCALAR ? 1 : head & HEAD_COUNT;
+	level.object = kind == JSONB_HEAD_OBJECT;
+	level.count = kind == JSONB_HEAD_SCALAR ? 1 : head & JSONB_HEAD_COUNT;
 	words = bytes.size / WORD - 1;
 	if (level.count > (level.object ? words / 2 : words))
 		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu32 " entries in %zu bytes",
@@ -175,20 +161,22 @@ open_container(struct walk *walk, struct slice bytes, struct lancet_error *err)
 		WORD + (size_t)level.count * (level.object ? 2 * WORD : WORD);
 	if (level.object)
 		TRY(measure_keys(&level, err));
-	if (kind != HEAD_SCALAR) {
+	if (kind != JSONB_HEAD_SCALAR) {
 		buf_put_byte(walk->out, level.object ? '{' : '[');
 		return push(walk, &level, err);
 	}
 	head = word_at(bytes, WORD);
-	if ((head & ENTRY_KIND) == ENTRY_INNER || (head & ENTRY_SIZE) > bytes.size - 2 * WORD)
+	if ((head & JSONB_ENTRY_KIND) == JSONB_ENTRY_INNER ||
+		(head & JSONB_ENTRY_SIZE) > bytes.size - 2 * WORD)
 		return lancet_fail(err, LANCET_CORRUPT, "entry 0x%08" PRIx32, head);
-	return put_scalar(head, slice_of(bytes.data + 2 * WORD, head & ENTRY_SIZE), walk->out, err);
+	return put_scalar(
+		head, slice_of(bytes.data + 2 * WORD, head & JSONB_ENTRY_SIZE), walk->out, err);
 }
 
 static int
 put_key(struct level *level, struct buf *out, struct lancet_error *err)
 {
-	size_t size = word_at(level->bytes, WORD + (size_t)level->next * WORD) & ENTRY_SIZE;
+	size_t size = word_at(level->bytes, WORD + (size_t)level->next * WORD) & JSONB_ENTRY_SIZE;
 
 	TRY(put_string(slice_of(level->bytes.data + level->key_at, size), out, err));
 	buf_put_byte(out, ':');
@@ -215,12 +203,12 @@ step(struct walk *walk, struct lancet_error *err)
 	if (level->object)
 		TRY(put_key(level, walk->out, err));
 	entry = word_at(level->bytes, WORD + word * WORD);
-	value = slice_of(level->bytes.data + level->value_at, entry & ENTRY_SIZE);
+	value = slice_of(level->bytes.data + level->value_at, entry & JSONB_ENTRY_SIZE);
 	if (value.size > level->bytes.size - level->value_at)
 		return lancet_fail(err, LANCET_CORRUPT, "a value passes the end");
 	level->value_at += value.size;
 	level->next++;
-	if ((entry & ENTRY_KIND) == ENTRY_INNER)
+	if ((entry & JSONB_ENTRY_KIND) == JSONB_ENTRY_INNER)
 		return open_container(walk, value, err);
 	return put_scalar(entry, value, walk->out, err);
 }

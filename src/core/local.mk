@@ -53,6 +53,7 @@ core_sources += \
 	src/core/file_pool.c src/core/file_pool.h \
 	src/core/fragment_columns.c src/core/fragment_data.c src/core/fragment_data.h \
 	src/core/json_number.c src/core/json_number.h src/core/json_text.c src/core/json_text.h \
+	src/core/jsonb.h \
 	src/core/overlay.c src/core/overlay.h src/core/overlay_set.c src/core/overlay_set.h \
 	src/core/repeats.c src/core/repeats.h src/core/scan.c src/core/scan_fragment.c \
 	src/core/id_index.c src/core/id_index.h src/core/scan_ids.c src/core/scan_read.c \
