@@ -287,3 +287,33 @@ encode_column_message(const struct encode_column *column, struct buf *into)
 	buf_release(&inner);
 	buf_release(&outer);
 }
+
+/* Bits [first, first + count) of a bitmap, as bytes of their own. */
+static void
+put_bits(struct buf *into, const uint8_t *bitmap, uint64_t first, uint64_t count)
+{
+	size_t size = into->size;
+
+	buf_fill(into, 0, (size_t)bits_size(count));
+	if (into->failed == LANCET_OK)
+		bits_copy(into->data + size, 0, bitmap, first, count);
+}
+
+void
+encode_column_put(
+	const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
+{
+	if (column->bits == 1)
+		put_bits(into, column->data, column->bit + first * column->leaves,
+			count * column->leaves);
+	else
+		buf_put(into, column->data + first * column->width, (size_t)count * column->width);
+}
+
+void
+encode_items_put_validity(const struct encode_column *column, const struct encode_items *items,
+	uint64_t first, uint64_t count, struct buf *into)
+{
+	put_bits(into, items->array->validity.data,
+		(column->values.first + first) * items->per_value, count * items->per_value);
+}

@@ -45,6 +45,12 @@ void encode_column_message(const struct encode_column *column, struct buf *into)
 /* A slot of variable size: empty when it is null. */
 struct slice encode_column_bytes(const struct encode_column *column, uint64_t index);
 bool encode_column_is_null(const struct encode_column *column, uint64_t index);
+/* Slots of a fixed size as they are, without the validity of items. */
+void encode_column_put(
+	const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into);
+/* The validity of all items that the slots have in one of the lists. */
+void encode_items_put_validity(const struct encode_column *column, const struct encode_items *items,
+	uint64_t first, uint64_t count, struct buf *into);
 
 /* Bytes of a value of the field when it can be part of a packed row: whole bytes, always as many;
  * else 0. */

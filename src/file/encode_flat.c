@@ -45,27 +45,6 @@ flat_open(
 	return buf_check(&plan->message, "encoding of a page", err);
 }
 
-/* Bits [first, first + count) of a bitmap, as bytes of their own. */
-static void
-put_bits(struct buf *into, const uint8_t *bitmap, uint64_t first, uint64_t count)
-{
-	size_t size = into->size;
-
-	buf_fill(into, 0, (size_t)bits_size(count));
-	if (into->failed == LANCET_OK)
-		bits_copy(into->data + size, 0, bitmap, first, count);
-}
-
-void
-flat_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
-{
-	if (column->bits == 1)
-		put_bits(into, column->data, column->bit + first * column->leaves,
-			count * column->leaves);
-	else
-		buf_put(into, column->data + first * column->width, (size_t)count * column->width);
-}
-
 static int
 flat_chunk(const struct encode_column *column, void *own, uint64_t first, uint64_t count,
 	struct buf into[ENCODE_BUFFERS_MAX], struct lancet_error *err)
@@ -76,12 +55,10 @@ flat_chunk(const struct encode_column *column, void *own, uint64_t first, uint64
 
 		if (!items->has_nulls)
 			continue;
-		put_bits(into, items->array->validity.data,
-			(column->values.first + first) * items->per_value,
-			count * items->per_value);
+		encode_items_put_validity(column, items, first, count, into);
 		TRY(mini_check_size(column, into++, err));
 	}
-	flat_put(column, first, count, into);
+	encode_column_put(column, first, count, into);
 	return mini_check_size(column, into, err);
 }
 

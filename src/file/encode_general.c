@@ -100,7 +100,7 @@ general_chunk(const struct encode_column *column, void *own, uint64_t first, uin
 
 	general->raw.size = 0;
 	if (column->bits != 0)
-		flat_put(column, first, count, &general->raw);
+		encode_column_put(column, first, count, &general->raw);
 	else
 		TRY(variable_put(column, first, count, &general->raw, err));
 	TRY(buf_check(&general->raw, "chunk of a page", err));

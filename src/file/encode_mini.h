@@ -64,8 +64,6 @@ unsigned mini_values_log2(const struct encode_column *column);
 /* LIMIT when a buffer passes what a chunk of the version may have. */
 int mini_check_size(
 	const struct encode_column *column, const struct buf *buffer, struct lancet_error *err);
-/* Values as they are, without the validity of items. */
-void flat_put(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into);
 /* As mini_plan_make, of an array that has no dictionary and gets none. */
 int mini_plan_plain(
 	const struct encode_values *values, struct mini_plan *ret_plan, struct lancet_error *err);

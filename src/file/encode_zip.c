@@ -152,32 +152,16 @@ zip_fixed_size(const struct encode_column *column)
 	return size;
 }
 
-static void
-put_bits(struct buf *into, const uint8_t *bitmap, uint64_t first, uint64_t count)
-{
-	size_t size = into->size;
-
-	buf_fill(into, 0, (size_t)bits_size(count));
-	if (into->failed == LANCET_OK)
-		bits_copy(into->data + size, 0, bitmap, first, count);
-}
-
 void
 zip_put_fixed(const struct encode_column *column, uint64_t index, struct buf *into)
 {
-	uint64_t slot = column->values.first + index;
-
 	for (size_t i = 0; i < column->item_count; i++) {
 		const struct encode_items *items = &column->items[i];
 
 		if (items->has_nulls)
-			put_bits(into, items->array->validity.data, slot * items->per_value,
-				items->per_value);
+			encode_items_put_validity(column, items, index, 1, into);
 	}
-	if (column->bits == 1)
-		put_bits(into, column->data, column->bit + index * column->leaves, column->leaves);
-	else
-		buf_put(into, column->data + index * column->width, column->width);
+	encode_column_put(column, index, 1, into);
 }
 
 static int
