@@ -178,6 +178,7 @@ core_sources += src/core/import.h src/core/import_csv.c src/core/import_float.c 
 	src/core/import_value.h src/core/json_binary.c src/core/json_binary.h
 core_sources += src/core/compact_config.c src/core/compact_plan.c src/core/rewrite_commit.c \
 	src/core/rewrite_json.c src/core/rewrite_pieces.c src/core/rewrite_plan.c \
+	src/core/rewrite_crew.c src/core/rewrite_crew.h \
 	src/core/rewrite_plan.h src/core/rewrite_queue.c src/core/rewrite_run.c \
 	src/core/rewrite_unit.c src/core/rewrite_write.h
 core_sources += src/core/label_spool.c src/core/label_spool.h src/core/partition.c \

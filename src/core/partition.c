@@ -12,14 +12,6 @@
 #define LABELS_AT_ONCE 8192u
 
 int
-partition_check_cancelled(const struct lancet_rewrite_run *run, struct lancet_error *err)
-{
-	if (run->cancelled == NULL || !run->cancelled(run->context))
-		return LANCET_OK;
-	return lancet_fail(err, LANCET_CANCELLED, "cancelled before the commit");
-}
-
-int
 partition_put(
 	struct row_labels *labels, const uint16_t *numbers, size_t count, struct lancet_error *err)
 {

@@ -9,6 +9,7 @@
 
 #include <lancet/transition.h>
 #include "label_spool.h"
+#include "rewrite_crew.h"
 #include "rewrite_plan.h"
 
 #define PARTITION_NUMBERS 65535u /* LANCET_NO_LABEL is none */
@@ -33,7 +34,6 @@ int partition_by_file(int fd, enum lancet_label_format format, struct rewrite_ta
 /* Puts labels of the next rows, and counts them. */
 int partition_put(
 	struct row_labels *labels, const uint16_t *numbers, size_t count, struct lancet_error *err);
-int partition_check_cancelled(const struct lancet_rewrite_run *run, struct lancet_error *err);
 
 /* partition_write.c */
 int partition_write(lancet_rewrite *rewrite, struct rewrite_task *task,

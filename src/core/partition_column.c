@@ -84,7 +84,7 @@ label_rows(struct labelling *labelling, struct rewrite_source *source, struct fr
 	uint64_t end;
 
 	for (uint64_t at = 0; at < piece.end; at = end) {
-		TRY(partition_check_cancelled(run, err));
+		TRY(rewrite_check_cancelled(run, err));
 		TRY(rewrite_batch(source, &piece, at, labelling->rows, &labelling->batch, err));
 		TRY(label_batch(labelling, data, at, &end, err));
 		labelling->done += end - at;

@@ -178,7 +178,7 @@ label_source(struct label_file *file, struct rewrite_source *source, uint64_t al
 	for (uint64_t first = 0; first < rows; first += ROWS) {
 		size_t count = rows - first < ROWS ? (size_t)(rows - first) : ROWS;
 
-		TRY(partition_check_cancelled(run, err));
+		TRY(rewrite_check_cancelled(run, err));
 		TRY(label_rows(file, source, first, count, all_rows, labels, err));
 	}
 	return LANCET_OK;

@@ -108,7 +108,7 @@ spread_all(struct spreading *spreading, unsigned kinds, const struct lancet_rewr
 	for (size_t i = 0; i < task->output_count; i++)
 		TRY(lineage_out_init(&task->lineages[i], kinds, err));
 	for (size_t i = 0; i < task->source_count; i++) {
-		TRY(partition_check_cancelled(run, err));
+		TRY(rewrite_check_cancelled(run, err));
 		TRY(spread_source(spreading, &task->sources[i], kinds, err));
 	}
 	for (size_t i = 0; i < task->output_count; i++)

@@ -170,7 +170,7 @@ put_batch(struct scatter *scatter, size_t root, uint64_t *limit, uint64_t at, ui
 
 	TRY(pick(scatter, at, *limit, ret_end, err));
 	if (scatter->picked == 0)
-		return partition_step(pass, 0, err);
+		return rewrite_crew_step(&pass->crew, 0, err);
 	if (scatter->picked == 1 && budget.limit < ROW_BYTES)
 		budget.limit = ROW_BYTES;
 	TRY(array_init(&values, &pass->schema.tree.roots[root], &budget, err));
@@ -185,7 +185,7 @@ put_batch(struct scatter *scatter, size_t root, uint64_t *limit, uint64_t at, ui
 	} else {
 		rc = put_values(scatter, root, &values, err);
 		if (rc == LANCET_OK)
-			rc = partition_step(pass, scatter->picked, err);
+			rc = rewrite_crew_step(&pass->crew, scatter->picked, err);
 	}
 	array_release(&values);
 	return rc;

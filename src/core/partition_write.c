@@ -14,9 +14,6 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define MEMORY       ((size_t)512 << 20)
-#define WORKERS      2u
-#define WORKERS_MAX  64u
 #define OUTPUTS_MAX  256u /* open at the same time */
 #define GROUP_MAX    16u  /* columns side by side */
 #define GROUP_PAGE   ((size_t)1 << 20)
@@ -27,23 +24,6 @@
 #define BATCH_SHARE  16u /* parts of a worker's memory: what is read, sorted and encoded */
 #define PAGES_SHARE  4u
 #define COLUMN_BYTES ((size_t)2 << 10) /* of an open writer, about */
-
-int
-partition_step(struct partition_pass *pass, uint64_t cells, struct lancet_error *err)
-{
-	const struct lancet_rewrite_run *run = pass->run;
-	bool stopped;
-
-	(void)pthread_mutex_lock(&pass->lock);
-	pass->done += cells;
-	stopped = pass->rc != LANCET_OK;
-	if (run->progress != NULL && cells > 0 && !stopped)
-		run->progress(run->context, pass->done, pass->total, "values");
-	(void)pthread_mutex_unlock(&pass->lock);
-	if (stopped)
-		return lancet_fail(err, LANCET_CANCELLED, "cancelled before the commit");
-	return partition_check_cancelled(run, err);
-}
 
 static size_t
 smaller(size_t a, size_t b)
@@ -60,8 +40,8 @@ larger(size_t a, size_t b)
 static void
 share_memory(struct partition_pass *pass)
 {
-	size_t memory = pass->run->memory != 0 ? pass->run->memory : MEMORY;
-	size_t share = memory / pass->workers, writers;
+	size_t memory = pass->crew.memory;
+	size_t share = memory / pass->crew.workers, writers;
 	struct rlimit limit;
 
 	pass->outputs_max = OUTPUTS_MAX;
@@ -85,38 +65,20 @@ worker(void *context)
 	struct partition_pass *pass = context;
 	size_t roots = pass->schema.tree.root_count;
 
-	(void)pthread_mutex_lock(&pass->lock);
-	while (pass->rc == LANCET_OK && pass->next_root < roots) {
+	(void)pthread_mutex_lock(&pass->crew.lock);
+	while (pass->crew.rc == LANCET_OK && pass->next_root < roots) {
 		size_t first = pass->next_root, count = smaller(pass->root_group, roots - first);
 		struct lancet_error failure = { 0 };
 		int rc;
 
 		pass->next_root += count;
-		(void)pthread_mutex_unlock(&pass->lock);
+		(void)pthread_mutex_unlock(&pass->crew.lock);
 		rc = partition_scatter(pass, first, count, &failure);
-		(void)pthread_mutex_lock(&pass->lock);
-		if (rc != LANCET_OK && pass->rc == LANCET_OK) {
-			pass->rc = rc;
-			pass->failure = failure;
-		}
+		(void)pthread_mutex_lock(&pass->crew.lock);
+		rewrite_crew_ended(&pass->crew, rc, &failure);
 	}
-	(void)pthread_mutex_unlock(&pass->lock);
+	(void)pthread_mutex_unlock(&pass->crew.lock);
 	return NULL;
-}
-
-/* The caller is a worker, too; one that can't be started is done without. */
-static void
-run_workers(struct partition_pass *pass)
-{
-	pthread_t threads[WORKERS_MAX];
-	unsigned started = 0;
-
-	while (started + 1 < pass->workers &&
-		pthread_create(&threads[started], NULL, worker, pass) == 0)
-		started++;
-	(void)worker(pass);
-	for (unsigned i = 0; i < started; i++)
-		(void)pthread_join(threads[i], NULL);
 }
 
 static int
@@ -144,7 +106,7 @@ end_writers(struct partition_pass *pass, struct lancet_error *err)
 		TRY(fragment_writer_finish(writer, &output->message, &output->bytes, err));
 		if (task->lineages != NULL)
 			lineage_out_release(&task->lineages[pass->first + i]);
-		TRY(partition_check_cancelled(pass->run, err));
+		TRY(rewrite_check_cancelled(pass->crew.run, err));
 	}
 	return LANCET_OK;
 }
@@ -155,12 +117,8 @@ do_pass(struct partition_pass *pass, struct lancet_error *err)
 	int rc = open_writers(pass, err);
 
 	pass->next_root = 0;
-	if (rc == LANCET_OK) {
-		run_workers(pass);
-		rc = pass->rc;
-		if (rc != LANCET_OK)
-			*err = pass->failure;
-	}
+	if (rc == LANCET_OK)
+		rc = rewrite_crew_work(&pass->crew, worker, pass, err);
 	if (rc == LANCET_OK)
 		rc = end_writers(pass, err);
 	for (size_t i = 0; i < pass->count; i++) {
@@ -177,7 +135,7 @@ do_passes(struct partition_pass *pass, struct lancet_error *err)
 
 	TRY(data_schema_init(&pass->schema, pass->rewrite->read, NULL, 0, FIELD_BLOB_BYTES, err));
 	share_memory(pass);
-	pass->total = pass->task->live_rows * pass->schema.tree.root_count;
+	pass->crew.total = pass->task->live_rows * pass->schema.tree.root_count;
 	pass->writers = calloc(pass->outputs_max, sizeof(*pass->writers));
 	if (pass->writers == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "new fragments");
@@ -195,17 +153,13 @@ write_outputs(lancet_rewrite *rewrite, struct rewrite_task *task,
 	struct partition_pass pass = {
 		.rewrite = rewrite,
 		.task = task,
-		.run = run,
 		.change = change,
-		.workers = run->workers == 0 ? WORKERS : run->workers,
 	};
 	int rc;
 
-	if (pass.workers > WORKERS_MAX)
-		pass.workers = WORKERS_MAX;
-	(void)pthread_mutex_init(&pass.lock, NULL);
+	rewrite_crew_init(&pass.crew, run);
 	rc = do_passes(&pass, err);
-	(void)pthread_mutex_destroy(&pass.lock);
+	rewrite_crew_release(&pass.crew);
 	free(pass.writers);
 	data_schema_release(&pass.schema);
 	return rc;
@@ -304,6 +258,6 @@ partition_write(lancet_rewrite *rewrite, struct rewrite_task *task,
 	TRY(check_rows(task, err));
 	if (!remap_records(rewrite->remap, rewrite, task))
 		return LANCET_OK;
-	TRY(partition_check_cancelled(run, err));
+	TRY(rewrite_check_cancelled(run, err));
 	return write_map(rewrite, task, change, err);
 }

@@ -10,8 +10,6 @@
 #ifndef CORE_PARTITION_WRITE_H
 #define CORE_PARTITION_WRITE_H
 
-#include <pthread.h>
-
 #include "data_schema.h"
 #include "fragment_write.h"
 #include "partition.h"
@@ -19,24 +17,17 @@
 struct partition_pass {
 	lancet_rewrite *rewrite;
 	struct rewrite_task *task;
-	const struct lancet_rewrite_run *run;
 	lancet_change *change;
+	struct rewrite_crew crew;
 	struct data_schema schema;
 	size_t outputs_max; /* of a pass */
 	size_t root_group;  /* columns that a worker writes side by side */
 	size_t batch_bytes, page_bytes;
-	unsigned workers;
 	size_t first, count; /* outputs of this pass */
 	struct fragment_writer **writers;
-	pthread_mutex_t lock;
-	size_t next_root;     /* the first that nobody has taken */
-	uint64_t done, total; /* values */
-	int rc;
-	struct lancet_error failure;
+	size_t next_root; /* the first that nobody has taken; with the crew's lock */
 };
 
-/* `cells` more are done. CANCELLED once it is cancelled, or another worker has failed. */
-int partition_step(struct partition_pass *pass, uint64_t cells, struct lancet_error *err);
 /* partition_scatter.c: puts columns [first, first + count) of all rows of the pass. */
 int partition_scatter(
 	struct partition_pass *pass, size_t first, size_t count, struct lancet_error *err);

@@ -9,20 +9,13 @@
 #include "change_build.h"
 #include "fragment_write.h"
 #include "lance/transaction.pb-c.h"
+#include "rewrite_crew.h"
 #include "rewrite_plan.h"
 #include "util/macros.h"
 #include "version.h"
 
 typedef Lance__Table__Transaction__Rewrite Message;
 typedef Lance__Table__Transaction__Rewrite__RewriteGroup Group;
-
-static int
-check_cancelled(const struct lancet_rewrite_run *run, struct lancet_error *err)
-{
-	if (run->cancelled == NULL || !run->cancelled(run->context))
-		return LANCET_OK;
-	return lancet_fail(err, LANCET_CANCELLED, "cancelled before the commit");
-}
 
 static int
 make_reservation(
@@ -151,7 +144,7 @@ carry_out(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, lancet_
 {
 	TRY(rewrite_write(rewrite, run, change, err));
 	TRY(fragment_writers_name(change, err));
-	TRY(check_cancelled(run, err));
+	TRY(rewrite_check_cancelled(run, err));
 	TRY(give_ids(rewrite, run, err));
 	TRY(set_message(rewrite, change, err));
 	TRY(remap_finish(rewrite->remap, rewrite, change, run, err));

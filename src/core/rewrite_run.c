@@ -11,43 +11,18 @@
 #include "util/macros.h"
 #include "version.h"
 
-#define MEMORY      ((size_t)512 << 20)
-#define WORKERS     2u
-#define WORKERS_MAX 64u
-#define BATCH_MIN   ((size_t)64 << 10)
-#define BATCH_MAX   ((size_t)8 << 20)
+#define BATCH_MIN ((size_t)64 << 10)
+#define BATCH_MAX ((size_t)8 << 20)
 /* What a worker holds, in batches: of the column that it writes what was read, what is gathered and
  * what is encoded; of those beside it what is gathered. */
 #define BATCHES_OF_COLUMN 10u
 #define BATCHES_OF_OTHERS 4u
 
 struct writing {
-	struct rewrite_work work; /* first: its `step` gets it */
+	struct rewrite_work work;
 	struct rewrite_queue queue;
-	pthread_mutex_t lock;
-	pthread_cond_t change;
-	uint64_t done, total; /* values */
-	int rc;
-	struct lancet_error failure;
+	pthread_cond_t change; /* with the crew's lock */
 };
-
-static int
-step(struct rewrite_work *work, uint64_t cells, struct lancet_error *err)
-{
-	struct writing *writing = (struct writing *)(void *)work;
-	const struct lancet_rewrite_run *run = work->run;
-	bool stopped;
-
-	(void)pthread_mutex_lock(&writing->lock);
-	writing->done += cells;
-	stopped = writing->rc != LANCET_OK;
-	if (run->progress != NULL && cells > 0 && !stopped)
-		run->progress(run->context, writing->done, writing->total, "values");
-	(void)pthread_mutex_unlock(&writing->lock);
-	if (stopped || (run->cancelled != NULL && run->cancelled(run->context)))
-		return lancet_fail(err, LANCET_CANCELLED, "cancelled before the commit");
-	return LANCET_OK;
-}
 
 static int
 open_sources(struct rewrite_running *running, struct lancet_error *err)
@@ -92,7 +67,7 @@ collect_lineage(struct writing *writing, const struct rewrite_part *part, struct
 		struct lineage_source *stored;
 		int rc;
 
-		TRY(step(&writing->work, 0, err));
+		TRY(rewrite_crew_step(&writing->work.crew, 0, err));
 		TRY(lineage_source_open(source->fragment, &stored, err));
 		rc = lineage_out_rows(out, stored, pieces[i].first, pieces[i].end - pieces[i].first,
 			source->deletion, err);
@@ -177,7 +152,7 @@ do_open(struct writing *writing, const struct rewrite_part *part, struct lancet_
 {
 	int rc = open_sources(part->running, err);
 
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	part->running->opened = rc == LANCET_OK;
 	return rc;
 }
@@ -190,14 +165,14 @@ do_lineage(struct writing *writing, const struct rewrite_part *part, struct lanc
 	int rc = collect_lineage(writing, part, err);
 	bool last;
 
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	last = rc == LANCET_OK && ++running->lineages_done == task->output_count;
 	if (!last)
 		return rc;
-	(void)pthread_mutex_unlock(&writing->lock);
+	(void)pthread_mutex_unlock(&writing->work.crew.lock);
 	rc = lineage_place(
 		writing->work.rewrite->read, task->lineages, task->output_count, true, err);
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	running->placed = rc == LANCET_OK;
 	return rc;
 }
@@ -208,7 +183,7 @@ do_file(struct writing *writing, const struct rewrite_part *part, struct lancet_
 	struct rewrite_file *file = NULL;
 	int rc = open_file(writing, part, &file, err);
 
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	if (rc == LANCET_OK)
 		rewrite_queue_add(part->running, file);
 	return rc;
@@ -229,18 +204,18 @@ do_columns(struct writing *writing, const struct rewrite_part *part, struct lanc
 	int rc = rewrite_unit_write(&writing->work, &unit, err);
 	bool last;
 
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	last = rewrite_queue_written(&writing->queue, file);
 	/* A file that somebody failed at is dropped with the queue, unless nobody knows it. */
 	if (!last)
 		return rc;
-	(void)pthread_mutex_unlock(&writing->lock);
+	(void)pthread_mutex_unlock(&writing->work.crew.lock);
 	if (rc == LANCET_OK)
-		rc = step(&writing->work, 0, err);
+		rc = rewrite_crew_step(&writing->work.crew, 0, err);
 	if (rc == LANCET_OK)
 		rc = end_file(file, err);
 	free_file(file);
-	(void)pthread_mutex_lock(&writing->lock);
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
 	if (rc == LANCET_OK && ++part->running->files_done == part->running->task->output_count)
 		end_task(part->running);
 	return rc;
@@ -266,8 +241,8 @@ worker(void *context)
 {
 	struct writing *writing = context;
 
-	(void)pthread_mutex_lock(&writing->lock);
-	while (writing->rc == LANCET_OK) {
+	(void)pthread_mutex_lock(&writing->work.crew.lock);
+	while (writing->work.crew.rc == LANCET_OK) {
 		struct rewrite_part part = rewrite_queue_take(&writing->queue);
 		struct lancet_error failure = { 0 };
 		int rc;
@@ -275,18 +250,15 @@ worker(void *context)
 		if (part.kind == REWRITE_END)
 			break;
 		if (part.kind == REWRITE_WAIT) {
-			(void)pthread_cond_wait(&writing->change, &writing->lock);
+			(void)pthread_cond_wait(&writing->change, &writing->work.crew.lock);
 			continue;
 		}
-		(void)pthread_mutex_unlock(&writing->lock);
+		(void)pthread_mutex_unlock(&writing->work.crew.lock);
 		rc = do_part(writing, &part, &failure);
-		if (rc != LANCET_OK && writing->rc == LANCET_OK) {
-			writing->rc = rc;
-			writing->failure = failure;
-		}
+		rewrite_crew_ended(&writing->work.crew, rc, &failure);
 		(void)pthread_cond_broadcast(&writing->change);
 	}
-	(void)pthread_mutex_unlock(&writing->lock);
+	(void)pthread_mutex_unlock(&writing->work.crew.lock);
 	return NULL;
 }
 
@@ -309,23 +281,22 @@ drop_running(struct writing *writing)
 }
 
 static void
-share_memory(struct writing *writing, unsigned workers)
+share_memory(struct rewrite_work *work)
 {
-	const struct lancet_rewrite_run *run = writing->work.run;
-	size_t share = (run->memory != 0 ? run->memory : MEMORY) / workers;
+	size_t share = work->crew.memory / work->crew.workers;
 	size_t batch = share / (BATCHES_OF_COLUMN + BATCHES_OF_OTHERS);
 
 	batch = batch > BATCH_MAX ? BATCH_MAX : batch;
 	batch = batch < BATCH_MIN ? BATCH_MIN : batch;
-	writing->work.batch_bytes = batch;
-	writing->work.root_group = 1;
+	work->batch_bytes = batch;
+	work->root_group = 1;
 	if (share > BATCHES_OF_COLUMN * batch)
-		writing->work.root_group +=
+		work->root_group +=
 			(share - BATCHES_OF_COLUMN * batch) / (BATCHES_OF_OTHERS * batch);
 }
 
 static int
-init(struct writing *writing, unsigned workers, struct lancet_error *err)
+init(struct writing *writing, struct lancet_error *err)
 {
 	struct rewrite_work *work = &writing->work;
 	lancet_rewrite *rewrite = work->rewrite;
@@ -333,13 +304,12 @@ init(struct writing *writing, unsigned workers, struct lancet_error *err)
 
 	TRY(fragment_write_version(rewrite->read, &work->version, err));
 	TRY(data_schema_init(&work->schema, rewrite->read, NULL, 0, FIELD_BLOB_BYTES, err));
-	share_memory(writing, workers);
+	share_memory(work);
 	for (size_t i = 0; i < rewrite->task_count; i++)
 		if (rewrite->tasks[i].order == NULL)
 			rows += rewrite->tasks[i].live_rows;
-	work->step = step;
 	work->kinds = lineage_kinds(rewrite->read);
-	writing->total = rows * work->schema.tree.root_count;
+	work->crew.total = rows * work->schema.tree.root_count;
 	writing->queue = (struct rewrite_queue){ .tasks = rewrite->tasks,
 		.count = rewrite->task_count,
 		.root_count = work->schema.tree.root_count,
@@ -348,37 +318,23 @@ init(struct writing *writing, unsigned workers, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-/* The caller is a worker, too; one that can't be started is done without. */
-static void
-run_workers(struct writing *writing, unsigned workers)
-{
-	pthread_t threads[WORKERS_MAX];
-	unsigned started = 0;
-
-	while (started + 1 < workers &&
-		pthread_create(&threads[started], NULL, worker, writing) == 0)
-		started++;
-	(void)worker(writing);
-	for (unsigned i = 0; i < started; i++)
-		(void)pthread_join(threads[i], NULL);
-}
-
 static int
-write_ordered(struct writing *writing, struct lancet_error *err)
+write_ordered(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, lancet_change *change,
+	struct lancet_error *err)
 {
-	unsigned workers = writing->work.run->workers;
+	struct writing writing = { .work = { .rewrite = rewrite, .change = change } };
 	int rc;
 
-	workers = workers == 0 ? WORKERS : workers > WORKERS_MAX ? WORKERS_MAX : workers;
-	rc = init(writing, workers, err);
+	rewrite_crew_init(&writing.work.crew, run);
+	(void)pthread_cond_init(&writing.change, NULL);
+	rc = init(&writing, err);
 	if (rc == LANCET_OK) {
-		run_workers(writing, workers);
-		drop_running(writing);
-		rc = writing->rc;
-		if (rc != LANCET_OK && err != NULL)
-			*err = writing->failure;
+		rc = rewrite_crew_work(&writing.work.crew, worker, &writing, err);
+		drop_running(&writing);
 	}
-	data_schema_release(&writing->work.schema);
+	data_schema_release(&writing.work.schema);
+	(void)pthread_cond_destroy(&writing.change);
+	rewrite_crew_release(&writing.work.crew);
 	return rc;
 }
 
@@ -399,14 +355,8 @@ int
 rewrite_write(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, lancet_change *change,
 	struct lancet_error *err)
 {
-	struct writing writing = { .work = { .rewrite = rewrite, .run = run, .change = change } };
-	int rc;
+	int rc = write_ordered(rewrite, run, change, err);
 
-	(void)pthread_mutex_init(&writing.lock, NULL);
-	(void)pthread_cond_init(&writing.change, NULL);
-	rc = write_ordered(&writing, err);
-	(void)pthread_cond_destroy(&writing.change);
-	(void)pthread_mutex_destroy(&writing.lock);
 	if (rc == LANCET_OK)
 		rc = write_others(rewrite, run, change, err);
 	rewrite->totals.written_bytes = 0;

@@ -96,7 +96,8 @@ put_rows(struct reading *reading, size_t number, struct lancet_error *err)
 		uint64_t end;
 
 		TRY(put_batch(reading, number, at, &end, err));
-		TRY(reading->work->step(reading->work, end == at ? 0 : reading->batch.rows, err));
+		TRY(rewrite_crew_step(
+			&reading->work->crew, end == at ? 0 : reading->batch.rows, err));
 		at = end;
 	}
 	return LANCET_OK;
@@ -220,7 +221,7 @@ put_root(struct reading *reading, size_t number, struct lancet_error *err)
 		return put_rows(reading, number, err);
 	TRY(file_writer_copy(
 		reading->unit->writer, root, reading->places, reading->piece->live, err));
-	return reading->work->step(reading->work, reading->piece->live, err);
+	return rewrite_crew_step(&reading->work->crew, reading->piece->live, err);
 }
 
 static int

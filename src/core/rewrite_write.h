@@ -11,6 +11,7 @@
 #include "data_schema.h"
 #include "file_pool.h"
 #include "fragment_write.h"
+#include "rewrite_crew.h"
 #include "rewrite_plan.h"
 
 /* Rows of one source that are rows of one output: the live ones of [first, end). */
@@ -39,15 +40,13 @@ int rewrite_batch(const struct rewrite_source *source, const struct rewrite_piec
 /* What all work on the outputs of a change shares. */
 struct rewrite_work {
 	lancet_rewrite *rewrite;
-	const struct lancet_rewrite_run *run;
 	lancet_change *change;
+	struct rewrite_crew crew;
 	struct data_schema schema;
 	enum file_version version; /* of the new files */
 	unsigned kinds;            /* of lineage_kinds */
 	size_t batch_bytes; /* decoded bytes that are read at once, and that make a page, about */
 	size_t root_group;  /* columns that are written side by side */
-	/* `cells` more are done. CANCELLED once it is cancelled, or another worker has failed. */
-	int (*step)(struct rewrite_work *work, uint64_t cells, struct lancet_error *err);
 };
 
 /* Columns [first, first + count) of an output, from all its pieces. */
