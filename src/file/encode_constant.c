@@ -2,42 +2,35 @@
  * Format facts: constant layout. */
 #include "encode.h"
 
-#include "encode_column.h"
-#include "util/bits.h"
-#include "util/macros.h"
-
 #define INLINE_MAX 32u /* bytes */
 
-/* A number, or what has a fixed width; bits become a byte. */
+/* The bytes of a value; bits become a byte. */
 static struct slice
-fixed_slot(const struct encode_column *column, uint64_t index, uint8_t *bit)
+slot(const struct encode_values *values, uint64_t index)
 {
-	if (column->bits != 1)
-		return slice_of(column->data + index * column->width, column->width);
-	*bit = bits_get(column->data, column->bit + index);
-	return slice_of(bit, 1);
-}
+	static const uint8_t bits[2] = { 0, 1 };
+	const struct array *array = values->array;
+	size_t width = array->field->bits / 8;
 
-static struct slice
-slot(const struct encode_column *column, uint64_t index, uint8_t *bit)
-{
-	return column->bits == 0 ? encode_column_bytes(column, index)
-				 : fixed_slot(column, index, bit);
+	if (array->field->kind == FIELD_VARIABLE)
+		return array_bytes(array, values->first + index);
+	if (array->field->bits == 1)
+		return slice_of(&bits[array_bit(array, values->first + index)], 1);
+	return slice_of(array->data.data + (values->first + index) * width, width);
 }
 
 /* The first valid slot when all valid ones equal it; `count` when they don't or there is none. */
 static uint64_t
-find_constant(const struct encode_column *column)
+find_constant(const struct encode_values *values)
 {
-	uint64_t count = column->values.count, found = count;
-	uint8_t bit, first_bit;
+	uint64_t count = values->count, found = count;
 
 	for (uint64_t i = 0; i < count; i++) {
-		if (encode_column_is_null(column, i))
+		if (!array_is_valid(values->array, values->first + i))
 			continue;
 		if (found == count)
 			found = i;
-		else if (!slice_equal(slot(column, i, &bit), slot(column, found, &first_bit)))
+		else if (!slice_equal(slot(values, i), slot(values, found)))
 			return count;
 	}
 	return found;
@@ -51,11 +44,11 @@ put_number(struct buf *into, uint64_t number, unsigned width)
 
 /* How many parts, their sizes, the parts: the value, or two offsets and the bytes. */
 static void
-put_buffer(const struct encode_column *column, struct slice value, struct buf *into)
+put_buffer(const struct field *field, struct slice value, struct buf *into)
 {
-	unsigned width = column->values.array->field->large ? 8 : 4;
+	unsigned width = field->large ? 8 : 4;
 
-	if (column->bits != 0) {
+	if (field->kind == FIELD_FIXED) {
 		put_number(into, 1, 4);
 		put_number(into, value.size, 4);
 	} else {
@@ -68,41 +61,29 @@ put_buffer(const struct encode_column *column, struct slice value, struct buf *i
 	buf_put_slice(into, value);
 }
 
-static int
-put_constant(const struct encode_column *column, bool *ret_constant, bool *ret_inline,
-	struct buf *into, struct lancet_error *err)
-{
-	uint64_t found = find_constant(column);
-	struct slice value;
-	uint8_t bit;
-
-	if (found == column->values.count)
-		return LANCET_OK;
-	value = slot(column, found, &bit);
-	if (value.size > INT32_MAX)
-		return LANCET_OK;
-	*ret_constant = true;
-	*ret_inline = column->bits != 0 && value.size <= INLINE_MAX;
-	if (*ret_inline)
-		buf_put_slice(into, value);
-	else
-		put_buffer(column, value, into);
-	return buf_check(into, "value of a page", err);
-}
-
 int
 encode_constant(const struct encode_values *values, bool *ret_constant, bool *ret_inline,
 	struct buf *value, struct lancet_error *err)
 {
-	enum field_kind kind = values->array->field->kind;
-	struct encode_column column;
-	int rc;
+	const struct field *field = values->array->field;
+	struct slice bytes;
+	uint64_t found;
 
 	*ret_constant = *ret_inline = false;
-	if (values->version < FILE_2_2 || (kind != FIELD_FIXED && kind != FIELD_VARIABLE))
+	if (values->version < FILE_2_2 ||
+		(field->kind != FIELD_FIXED && field->kind != FIELD_VARIABLE))
 		return LANCET_OK;
-	TRY(encode_column_open(values, &column, err));
-	rc = put_constant(&column, ret_constant, ret_inline, value, err);
-	encode_column_release(&column);
-	return rc;
+	found = find_constant(values);
+	if (found == values->count)
+		return LANCET_OK;
+	bytes = slot(values, found);
+	if (bytes.size > INT32_MAX)
+		return LANCET_OK;
+	*ret_constant = true;
+	*ret_inline = field->kind == FIELD_FIXED && bytes.size <= INLINE_MAX;
+	if (*ret_inline)
+		buf_put_slice(value, bytes);
+	else
+		put_buffer(field, bytes, value);
+	return buf_check(value, "value of a page", err);
 }
