@@ -7,7 +7,11 @@
 #ifndef FILE_ARRAY_H
 #define FILE_ARRAY_H
 
+#include <assert.h>
+#include <string.h>
+
 #include "field.h"
+#include "util/bits.h"
 #include "util/buf.h"
 
 struct array_budget {
@@ -101,13 +105,34 @@ int array_set_null(struct array *array, uint64_t index, struct lancet_error *err
 /* Validity of the last `count` values: bit i of the bitmap, from first_bit, is 0 for null. */
 int array_set_validity(struct array *array, uint64_t count, const uint8_t *bitmap,
 	uint64_t first_bit, struct lancet_error *err);
-bool array_is_valid(const struct array *array, uint64_t index);
 
 /* Accessors; index < length. The integer of a FIXED or DICTIONARY slot of 8 to 64 bits, not sign
  * extended. */
 uint64_t array_unsigned(const struct array *array, uint64_t index);
 struct slice array_bytes(const struct array *array, uint64_t index); /* VARIABLE */
-uint64_t array_offset(const struct array *array, uint64_t index);    /* index <= length */
 bool array_bit(const struct array *array, uint64_t index);           /* FIXED, bits 1 */
+
+static inline bool
+array_is_valid(const struct array *array, uint64_t index)
+{
+	assert(index < array->length);
+	return array->validity.size == 0 || bits_get(array->validity.data, index);
+}
+
+/* VARIABLE, LIST, MAP; index <= length. */
+static inline uint64_t
+array_offset(const struct array *array, uint64_t index)
+{
+	uint64_t wide;
+	uint32_t narrow;
+
+	assert(array->offsets.size > 0 && index <= array->length);
+	if (array->field->large) {
+		memcpy(&wide, array->offsets.data + index * sizeof(wide), sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, array->offsets.data + index * sizeof(narrow), sizeof(narrow));
+	return narrow;
+}
 
 #endif

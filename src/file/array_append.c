@@ -276,13 +276,6 @@ array_set_validity(struct array *array, uint64_t count, const uint8_t *bitmap, u
 	return LANCET_OK;
 }
 
-bool
-array_is_valid(const struct array *array, uint64_t index)
-{
-	assert(index < array->length);
-	return array->validity.size == 0 || bits_get(array->validity.data, index);
-}
-
 uint64_t
 array_unsigned(const struct array *array, uint64_t index)
 {
@@ -292,17 +285,6 @@ array_unsigned(const struct array *array, uint64_t index)
 	assert(index < array->length && width >= 1 && width <= 8);
 	memcpy(&value, array->data.data + index * width, width);
 	return value;
-}
-
-uint64_t
-array_offset(const struct array *array, uint64_t index)
-{
-	unsigned width = array_offset_width(array);
-	uint64_t offset = 0;
-
-	assert(has_offsets(array->field) && index <= array->length);
-	memcpy(&offset, array->offsets.data + index * width, width);
-	return offset;
 }
 
 struct slice

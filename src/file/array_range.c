@@ -111,20 +111,42 @@ append_keys(struct array *array, const struct array *from, uint64_t first, uint6
 	return LANCET_OK;
 }
 
+int
+array_append_lists_of(struct array *array, const struct array *from, uint64_t first, uint64_t count,
+	struct lancet_error *err)
+{
+	unsigned width = array_offset_width(array);
+	uint64_t start = array_offset(from, first), end = array_offset(array, array->length);
+	uint8_t *place;
+
+	if (array_offset(from, first + count) - start >
+		(array->field->large ? INT64_MAX : INT32_MAX) - end)
+		return lancet_fail(err, LANCET_LIMIT,
+			"lists of more items than offsets can tell: ask for fewer rows");
+	TRY(array_grow(array, &array->offsets, times(count, width), err));
+	TRY(array_lengthen(array, count, true, err));
+	place = array->offsets.data + array->offsets.size;
+	for (uint64_t i = 1; i <= count; i++, place += width) {
+		uint64_t offset = array_offset(from, first + i) - start + end;
+
+		if (width == 4)
+			memcpy(place, &offset, 4);
+		else
+			memcpy(place, &offset, 8);
+	}
+	array->offsets.size += (size_t)(count * width);
+	return LANCET_OK;
+}
+
 static int
 append_items(struct array *array, const struct array *from, uint64_t first, uint64_t count,
 	struct lancet_error *err)
 {
 	uint64_t start = array_offset(from, first);
-	uint64_t at = start;
 
-	for (uint64_t i = first + 1; i <= first + count; i++) {
-		uint64_t end = array_offset(from, i);
-
-		TRY(array_append_list(array, end - at, err));
-		at = end;
-	}
-	return array_append_range(&array->children[0], &from->children[0], start, at - start, err);
+	TRY(array_append_lists_of(array, from, first, count, err));
+	return array_append_range(&array->children[0], &from->children[0], start,
+		array_offset(from, first + count) - start, err);
 }
 
 static int

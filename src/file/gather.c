@@ -159,15 +159,10 @@ append_lists(struct array *into, const struct array *from, uint64_t first, uint6
 	const struct blob_sink *blobs, struct lancet_error *err)
 {
 	uint64_t start = array_offset(from, first);
-	uint64_t at = start;
 
-	for (uint64_t i = first + 1; i <= first + count; i++) {
-		uint64_t end = array_offset(from, i);
-
-		TRY(array_append_list(into, end - at, err));
-		at = end;
-	}
-	return gather_append(&into->children[0], &from->children[0], start, at - start, blobs, err);
+	TRY(array_append_lists_of(into, from, first, count, err));
+	return gather_append(&into->children[0], &from->children[0], start,
+		array_offset(from, first + count) - start, blobs, err);
 }
 
 static bool
