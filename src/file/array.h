@@ -105,6 +105,8 @@ int array_set_null(struct array *array, uint64_t index, struct lancet_error *err
 /* Validity of the last `count` values: bit i of the bitmap, from first_bit, is 0 for null. */
 int array_set_validity(struct array *array, uint64_t count, const uint8_t *bitmap,
 	uint64_t first_bit, struct lancet_error *err);
+/* How many of values [first, first + count) are null. */
+uint64_t array_nulls(const struct array *array, uint64_t first, uint64_t count);
 
 /* Accessors; index < length. The integer of a FIXED or DICTIONARY slot of 8 to 64 bits, not sign
  * extended. */

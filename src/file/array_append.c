@@ -277,6 +277,15 @@ array_set_validity(struct array *array, uint64_t count, const uint8_t *bitmap, u
 }
 
 uint64_t
+array_nulls(const struct array *array, uint64_t first, uint64_t count)
+{
+	assert(first <= array->length && count <= array->length - first);
+	if (array->validity.size == 0)
+		return 0;
+	return count - bits_count(array->validity.data, first, count);
+}
+
+uint64_t
 array_unsigned(const struct array *array, uint64_t index)
 {
 	unsigned width = array->field->bits / 8;

@@ -8,12 +8,6 @@
 #include "util/cursor.h"
 #include "util/macros.h"
 
-static bool
-range_has_nulls(const struct array *array, uint64_t first, uint64_t count)
-{
-	return array->validity.size > 0 && bits_count(array->validity.data, first, count) != count;
-}
-
 bool
 encode_column_is_null(const struct encode_column *column, uint64_t index)
 {
@@ -123,8 +117,8 @@ open_list(struct encode_column *column, struct lancet_error *err)
 		column->leaves *= array->field->dimension;
 		*items = (struct encode_items){ array->field->dimension, column->leaves,
 			&array->children[0],
-			range_has_nulls(&array->children[0], first * column->leaves,
-				count * column->leaves) };
+			array_nulls(&array->children[0], first * column->leaves,
+				count * column->leaves) > 0 };
 	}
 	if (array->field->kind != FIELD_FIXED)
 		return lancet_fail(err, LANCET_UNSUPPORTED, "fixed-size lists of type %.*s",
@@ -245,7 +239,7 @@ encode_column_open(const struct encode_values *values, struct encode_column *ret
 		values->count <= values->array->length - values->first);
 	*ret_column = (struct encode_column){ .values = *values,
 		.is_lineage = is_lineage(values->leaf),
-		.has_nulls = range_has_nulls(values->array, values->first, values->count) };
+		.has_nulls = array_nulls(values->array, values->first, values->count) > 0 };
 	rc = open_kind(ret_column, err);
 	if (rc != LANCET_OK)
 		encode_column_release(ret_column);

@@ -12,7 +12,6 @@
 
 #include "encode_message.h"
 #include "lance/file.pb-c.h"
-#include "util/bits.h"
 #include "util/macros.h"
 #include "v20_write.h"
 
@@ -248,7 +247,7 @@ check_nulls(enum file_version version, const struct array *array, uint64_t first
 	bool is_struct = field->kind == FIELD_STRUCT && field->blob == FIELD_NO_BLOB;
 	char name[PAGE_NAME_SIZE];
 
-	if (array->validity.size > 0 && bits_count(array->validity.data, first, count) < count) {
+	if (array_nulls(array, first, count) > 0) {
 		if (!field->nullable)
 			return lancet_fail(err, LANCET_INVALID,
 				"column %s: a null where there may be none",

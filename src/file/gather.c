@@ -4,15 +4,7 @@
 #include <inttypes.h>
 
 #include "array_grow.h"
-#include "util/bits.h"
 #include "util/macros.h"
-
-static bool
-has_nulls(const struct array *array, uint64_t first, uint64_t count)
-{
-	return array->validity.size > 0 && count > 0 &&
-	       bits_count(array->validity.data, first, count) < count;
-}
 
 /* How many values from `first` on are all valid, or all null. */
 static uint64_t
@@ -59,7 +51,7 @@ null_hides(const struct array *array, uint64_t first, uint64_t count)
 static bool
 is_something(const struct array *array, uint64_t first, uint64_t count)
 {
-	if (!array->field->nullable && has_nulls(array, first, count))
+	if (!array->field->nullable && array_nulls(array, first, count) > 0)
 		return true;
 	return null_hides(array, first, count);
 }
@@ -99,7 +91,7 @@ hides(const struct array *array, uint64_t first, uint64_t count)
 	uint64_t end = first + count;
 	bool valid;
 
-	if (!is_flat && has_nulls(array, first, count)) {
+	if (!is_flat && array_nulls(array, first, count) > 0) {
 		for (uint64_t at = first, some; at < end; at += some) {
 			some = run_of(array, at, end, &valid);
 			if (!valid && null_hides(array, at, some))
@@ -217,7 +209,7 @@ gather_append(struct array *into, const struct array *from, uint64_t first, uint
 		return append_blobs(into, from, first, count, blobs, err);
 	if (!has_blobs(into->field) && !hides(from, first, count))
 		return array_append_range(into, from, first, count, err);
-	if (into->field->kind == FIELD_DICTIONARY || !has_nulls(from, first, count))
+	if (into->field->kind == FIELD_DICTIONARY || array_nulls(from, first, count) == 0)
 		return append_parts(into, from, first, count, blobs, err);
 	for (uint64_t at = first, some; at < end; at += some) {
 		some = run_of(from, at, end, &valid);

@@ -56,12 +56,6 @@ go_inside(const struct array *array, uint64_t *first, uint64_t *count)
 	}
 }
 
-static bool
-has_nulls(const uint8_t *bitmap, uint64_t first, uint64_t count)
-{
-	return bits_count(bitmap, first, count) < count;
-}
-
 /* Empty ones among the lists that are not null. */
 static bool
 has_empty(const struct array *array, uint64_t first, uint64_t count)
@@ -211,9 +205,8 @@ find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64
 	for (unsigned layer = path->count; layer-- > 1;) {
 		const struct array *array = path->arrays[layer];
 		bool list = is_list(array->field);
-		bool nulls =
-			(array->null_count > 0 && has_nulls(array->validity.data, first, count)) ||
-			is_always_nullable(array->field) || (above && !list);
+		bool nulls = array_nulls(array, first, count) > 0 ||
+			     is_always_nullable(array->field) || (above && !list);
 
 		above = nulls && !list;
 		kinds[layer] = kind_of(list, nulls, list && has_empty(array, first, count));
@@ -222,7 +215,7 @@ find_layers(struct shred *shred, struct shred_path *path, uint64_t first, uint64
 	TRY(find_validity(shred, path, first, count, err));
 	kinds[0] = kind_of(false,
 		path->validity != NULL &&
-			has_nulls(path->validity, first - path->validity_first, count),
+			bits_count(path->validity, first - path->validity_first, count) < count,
 		false);
 	avoid_valid_lists(path, kinds);
 	return layers_init(&shred->layers, kinds, path->count, path->leaf, err);

@@ -93,11 +93,7 @@ put_validity(struct page_out *page, const struct v20_values *values, struct buf 
 uint64_t
 v20_nulls(const struct v20_values *values)
 {
-	const struct array *array = values->array;
-
-	if (array->validity.size == 0)
-		return 0;
-	return values->count - bits_count(array->validity.data, values->first, values->count);
+	return array_nulls(values->array, values->first, values->count);
 }
 
 static int

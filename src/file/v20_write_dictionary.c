@@ -36,7 +36,7 @@ put_keys(struct page_out *page, const struct v20_values *values, struct buf *int
 		return LANCET_LIMIT;
 	buf_put(keys, array->data.data + values->first * width, (size_t)values->count * width);
 	TRY(buf_check(keys, "keys", err));
-	for (uint64_t i = 0; v20_nulls(values) > 0 && i < values->count; i++) {
+	for (uint64_t i = 0; i < values->count; i++) {
 		if (!array_is_valid(array, values->first + i))
 			memcpy(keys->data + i * width, &null_key, width);
 	}
