@@ -17,8 +17,7 @@
 #include "data_schema.h"
 #include "file/reader.h"
 #include "fragment_write.h"
-#include "lance/transaction.pb-c.h"
-#include "transaction_sound.h"
+#include "lance/table.pb-c.h"
 #include "util/macros.h"
 #include "version.h"
 
@@ -184,35 +183,17 @@ copy_file(struct appending *appending, struct lancet_error *err)
 }
 
 static int
-make_fragment(struct appending *appending, Lance__Table__DataFragment **ret_fragment,
-	struct lancet_error *err)
-{
-	lancet_change *change = appending->change;
-	Lance__Table__DataFile *stored;
-
-	TRY(data_file_make(change, appending->key, datafile_version(appending->file),
-		appending->ids, appending->columns, appending->tree.count,
-		appending->source->size, &stored, err));
-	return data_fragment_make(change, stored, appending->rows, ret_fragment, err);
-}
-
-static int
 set_append(struct appending *appending, struct lancet_error *err)
 {
 	lancet_change *change = appending->change;
-	Lance__Table__Transaction__Append *append = change_alloc(change, 1, sizeof(*append), err);
+	Lance__Table__DataFile *stored;
+	Lance__Table__DataFragment *fragment;
 
-	if (append == NULL)
-		return LANCET_NO_MEMORY;
-	lance__table__transaction__append__init(append);
-	append->fragments = change_alloc(change, 1, sizeof(void *), err);
-	if (append->fragments == NULL)
-		return LANCET_NO_MEMORY;
-	TRY(make_fragment(appending, &append->fragments[0], err));
-	append->n_fragments = 1;
-	change->message->operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
-	change->message->append = append;
-	return transaction_sound(change->read, change->message, false, err);
+	TRY(data_file_make(change, appending->key, datafile_version(appending->file),
+		appending->ids, appending->columns, appending->tree.count, appending->source->size,
+		&stored, err));
+	TRY(data_fragment_make(change, stored, appending->rows, &fragment, err));
+	return data_append_make(change, &fragment, 1, err);
 }
 
 static int
@@ -240,11 +221,7 @@ lancet_change_append_file(lancet_version *read, int fd, lancet_change **ret_chan
 	rc = build(&appending, fd, err);
 	rows = appending.rows;
 	forget(&appending);
-	if (rc != LANCET_OK || rows == 0)
-		lancet_change_free(appending.change);
-	if (rc != LANCET_OK)
-		return rc;
-	*ret_change = rows == 0 ? NULL : appending.change;
+	TRY(change_built_rows(appending.change, rc, rows, ret_change));
 	*ret_rows = rows;
 	return LANCET_OK;
 }

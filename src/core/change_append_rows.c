@@ -12,18 +12,11 @@
 #include "data_schema.h"
 #include "fragment_write.h"
 #include "import.h"
-#include "lance/transaction.pb-c.h"
-#include "transaction_sound.h"
 #include "util/macros.h"
 
-/* Where the reference begins another file, by default. */
-#define FILE_ROWS_MAX  UINT64_C(1048576)
-#define FILE_BYTES_MAX (UINT64_C(90) << 30)
+#define FILE_BYTES_MAX (UINT64_C(90) << 30) /* where the reference begins another, by default */
 #define ROWS_AT_ONCE   UINT64_C(8192)
 #define ROWS_MEMORY    ((size_t)256 << 20) /* bytes of the rows in hand */
-#define PAGES_MEMORY   ((size_t)256 << 20) /* bytes of the pages that are gathered, about */
-#define PAGE_MAX       ((size_t)8 << 20)
-#define PAGE_MIN       ((size_t)64 << 10)
 
 struct appending {
 	const struct lancet_change_run *run;
@@ -75,11 +68,8 @@ open_source(struct appending *appending, int fd, enum lancet_row_format format,
 static int
 open_writer(struct appending *appending, struct lancet_error *err)
 {
-	size_t page = PAGES_MEMORY / (appending->schema.tree.count + (size_t)1);
-
-	page = page < PAGE_MIN ? PAGE_MIN : page;
-	page = page > PAGE_MAX ? PAGE_MAX : page;
-	return fragment_writer_open(appending->change, NULL, page, &appending->writer, err);
+	return fragment_writer_open(appending->change, NULL,
+		fragment_page_bytes(&appending->schema.tree), &appending->writer, err);
 }
 
 static int
@@ -104,11 +94,9 @@ end_fragment(struct appending *appending, struct lancet_error *err)
 static int
 take_rows(struct appending *appending, uint64_t *ret_count, struct lancet_error *err)
 {
-	const struct lancet_change_run *run = appending->run;
-	uint64_t room = FILE_ROWS_MAX - appending->writer_rows;
+	uint64_t room = FRAGMENT_ROWS_DEFAULT - appending->writer_rows;
 
-	if (run != NULL && run->cancelled != NULL && run->cancelled(run->context))
-		return lancet_fail(err, LANCET_CANCELLED, "cancelled");
+	TRY(change_check_cancelled(appending->run, err));
 	for (size_t i = 0; i < appending->column_count; i++)
 		array_reset(&appending->columns[i]);
 	return appending->source->ops->next(appending->source, appending->columns,
@@ -118,39 +106,16 @@ take_rows(struct appending *appending, uint64_t *ret_count, struct lancet_error 
 static int
 put_rows(struct appending *appending, uint64_t count, struct lancet_error *err)
 {
-	const struct lancet_change_run *run = appending->run;
-
 	if (appending->writer == NULL)
 		TRY(open_writer(appending, err));
 	TRY(fragment_writer_put(appending->writer, appending->columns, 0, count, err));
 	appending->writer_rows += count;
 	appending->totals.rows += count;
-	if (run != NULL && run->progress != NULL)
-		run->progress(run->context, appending->totals.rows, 0, "rows");
-	if (appending->writer_rows == FILE_ROWS_MAX ||
+	change_tell_rows(appending->run, appending->totals.rows, 0);
+	if (appending->writer_rows == FRAGMENT_ROWS_DEFAULT ||
 		fragment_writer_bytes(appending->writer) >= FILE_BYTES_MAX)
 		return end_fragment(appending, err);
 	return LANCET_OK;
-}
-
-static int
-set_append(struct appending *appending, struct lancet_error *err)
-{
-	lancet_change *change = appending->change;
-	size_t count = (size_t)appending->totals.fragments;
-	Lance__Table__Transaction__Append *append = change_alloc(change, 1, sizeof(*append), err);
-
-	if (append == NULL)
-		return LANCET_NO_MEMORY;
-	lance__table__transaction__append__init(append);
-	append->fragments = arena_copy(
-		&change->arena, appending->fragments, count * sizeof(*appending->fragments));
-	if (append->fragments == NULL)
-		return change_no_memory(err);
-	append->n_fragments = count;
-	change->message->operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
-	change->message->append = append;
-	return transaction_sound(change->read, change->message, false, err);
 }
 
 /* The writer is opened before the source, so that what can't be written is told first. */
@@ -175,7 +140,8 @@ build(struct appending *appending, int fd, enum lancet_row_format format, struct
 	if (appending->totals.rows == 0)
 		return LANCET_OK;
 	TRY(fragment_writers_name(appending->change, err));
-	return set_append(appending, err);
+	return data_append_make(
+		appending->change, appending->fragments, (size_t)appending->totals.fragments, err);
 }
 
 static void
@@ -204,11 +170,7 @@ lancet_change_append_rows(lancet_version *read, int fd, enum lancet_row_format f
 	TRY(change_new(read, &appending.change, err));
 	rc = build(&appending, fd, format, err);
 	forget(&appending);
-	if (rc != LANCET_OK || appending.totals.rows == 0)
-		lancet_change_free(appending.change);
-	if (rc != LANCET_OK)
-		return rc;
-	*ret_change = appending.totals.rows == 0 ? NULL : appending.change;
+	TRY(change_built_rows(appending.change, rc, appending.totals.rows, ret_change));
 	*ret_appended = appending.totals;
 	return LANCET_OK;
 }

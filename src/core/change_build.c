@@ -54,6 +54,31 @@ change_built(lancet_change *change, int rc, lancet_change **ret_change)
 	return rc;
 }
 
+int
+change_built_rows(lancet_change *change, int rc, uint64_t rows, lancet_change **ret_change)
+{
+	if (rc == LANCET_OK && rows == 0) {
+		lancet_change_free(change);
+		change = NULL;
+	}
+	return change_built(change, rc, ret_change);
+}
+
+int
+change_check_cancelled(const struct lancet_change_run *run, struct lancet_error *err)
+{
+	if (run != NULL && run->cancelled != NULL && run->cancelled(run->context))
+		return lancet_fail(err, LANCET_CANCELLED, "cancelled");
+	return LANCET_OK;
+}
+
+void
+change_tell_rows(const struct lancet_change_run *run, uint64_t done, uint64_t total)
+{
+	if (run != NULL && run->progress != NULL)
+		run->progress(run->context, done, total, "rows");
+}
+
 /* Whether the name is shorter than size_before, and all of the path or what is before a dot of it.
  */
 static bool

@@ -22,6 +22,12 @@ int change_predicate(lancet_change *change, struct buf *text, ProtobufCBinaryDat
 
 /* Frees the change when the building of its message failed; hands it over otherwise. */
 int change_built(lancet_change *change, int rc, lancet_change **ret_change);
+/* The same for a change of so many rows; one of none is freed, *ret_change is NULL. */
+int change_built_rows(lancet_change *change, int rc, uint64_t rows, lancet_change **ret_change);
+
+/* Asks and tells of a long change; `run` and its functions may be NULL. */
+int change_check_cancelled(const struct lancet_change_run *run, struct lancet_error *err);
+void change_tell_rows(const struct lancet_change_run *run, uint64_t done, uint64_t total);
 
 /* The place in the version's list of fields of the one with this name or dotted path. A name that
  * holds dots itself is found too: the longest name that fits is tried first. NOT_FOUND. `parents`

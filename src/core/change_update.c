@@ -19,16 +19,6 @@
 
 typedef Lance__Table__Transaction__Update update_message;
 
-int
-update_check_cancelled(const struct updating *updating, struct lancet_error *err)
-{
-	const struct lancet_change_run *run = updating->run;
-
-	if (run != NULL && run->cancelled != NULL && run->cancelled(run->context))
-		return lancet_fail(err, LANCET_CANCELLED, "cancelled");
-	return LANCET_OK;
-}
-
 static size_t
 count_ids(const struct field *field)
 {
@@ -94,7 +84,8 @@ set_update(struct updating *updating, struct lancet_error *err)
 static int
 write_all(struct updating *updating, struct lancet_error *err)
 {
-	size_t count = (size_t)((updating->picks.rows + UPDATE_FILE_ROWS - 1) / UPDATE_FILE_ROWS);
+	size_t count = (size_t)((updating->picks.rows + FRAGMENT_ROWS_DEFAULT - 1) /
+				FRAGMENT_ROWS_DEFAULT);
 
 	updating->outs = calloc(count, sizeof(*updating->outs));
 	updating->fragments =
@@ -157,11 +148,7 @@ lancet_change_update(lancet_version *read, const char *set, const char *where,
 	rc = build(&updating, set, where, err);
 	rows = updating.picks.rows;
 	forget(&updating);
-	if (rc != LANCET_OK || rows == 0)
-		lancet_change_free(updating.change);
-	if (rc != LANCET_OK)
-		return rc;
-	*ret_change = rows == 0 ? NULL : updating.change;
+	TRY(change_built_rows(updating.change, rc, rows, ret_change));
 	*ret_rows = rows;
 	return LANCET_OK;
 }

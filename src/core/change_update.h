@@ -8,9 +8,6 @@
 #include "row_picks.h"
 #include "scan_state.h"
 
-/* Where the reference begins another file, by default. */
-#define UPDATE_FILE_ROWS UINT64_C(1048576)
-
 struct updating {
 	const struct lancet_change_run *run;
 	lancet_change *change;
@@ -23,7 +20,6 @@ struct updating {
 	struct Lance__Table__DataFragment **fragments; /* new ones */
 };
 
-int update_check_cancelled(const struct updating *updating, struct lancet_error *err);
 /* change_update_lineage.c: ids and created-at of all rows, in their order. */
 int update_lineage(struct updating *updating, struct lancet_error *err);
 /* change_update_rows.c: fills updating->fragments. */

@@ -32,7 +32,7 @@ tell_some(struct telling *telling, uint64_t first, size_t count, struct lancet_e
 			(enum lancet_lineage)kind, telling->values, count, err));
 	}
 	telling->rows += count;
-	if (telling->rows == UPDATE_FILE_ROWS) {
+	if (telling->rows == FRAGMENT_ROWS_DEFAULT) {
 		telling->out++;
 		telling->rows = 0;
 	}
@@ -43,7 +43,7 @@ static int
 tell_range(struct telling *telling, struct row_range range, struct lancet_error *err)
 {
 	while (range.count > 0) {
-		uint64_t room = UPDATE_FILE_ROWS - telling->rows;
+		uint64_t room = FRAGMENT_ROWS_DEFAULT - telling->rows;
 		uint64_t count = range.count < BLOCK ? range.count : BLOCK;
 
 		count = count < room ? count : room;
@@ -81,7 +81,7 @@ tell_pick(struct telling *telling, const struct row_pick *pick, struct lancet_er
 	lancet_fragment *fragment;
 	int rc;
 
-	TRY(update_check_cancelled(telling->updating, err));
+	TRY(change_check_cancelled(telling->updating->run, err));
 	TRY(lancet_fragment_open(read, pick->ordinal, &fragment, err));
 	rc = lineage_source_open(fragment, &source, err);
 	telling->source = source;

@@ -5,10 +5,6 @@
 
 #include "util/macros.h"
 
-#define PAGES_MEMORY ((size_t)256 << 20) /* bytes of the pages that are gathered, about */
-#define PAGE_MAX     ((size_t)8 << 20)
-#define PAGE_MIN     ((size_t)64 << 10)
-
 /* The rows in hand, and where they go. */
 struct writing {
 	struct updating *updating;
@@ -26,16 +22,13 @@ static int
 open_writer(struct writing *writing, struct lancet_error *err)
 {
 	struct updating *updating = writing->updating;
-	size_t page = PAGES_MEMORY / (updating->scan->schema.tree.count + (size_t)1);
 
 	if (writing->writer != NULL)
 		return LANCET_OK;
-	page = page < PAGE_MIN ? PAGE_MIN : page;
-	page = page > PAGE_MAX ? PAGE_MAX : page;
 	writing->rows = 0;
 	return fragment_writer_open(updating->change,
-		updating->has_lineage ? &updating->outs[writing->fragment] : NULL, page,
-		&writing->writer, err);
+		updating->has_lineage ? &updating->outs[writing->fragment] : NULL,
+		fragment_page_bytes(&updating->scan->schema.tree), &writing->writer, err);
 }
 
 static int
@@ -110,6 +103,14 @@ drop_rows(struct writing *writing)
 	scan_drop(writing->updating->scan);
 }
 
+/* After LANCET_LIMIT. */
+static bool
+shorten(struct writing *writing, uint64_t rows)
+{
+	drop_rows(writing);
+	return scan_shorten(writing->updating->scan, rows);
+}
+
 static int
 read_rows(struct writing *writing, struct scan_fragment *fragment, uint64_t rows,
 	struct lancet_error *err)
@@ -125,14 +126,13 @@ read_rows(struct writing *writing, struct scan_fragment *fragment, uint64_t rows
 static int
 put_rows(struct writing *writing, uint64_t rows, struct lancet_error *err)
 {
-	const struct lancet_change_run *run = writing->updating->run;
+	const struct updating *updating = writing->updating;
 
-	TRY(fragment_writer_put(writing->writer, writing->updating->scan->arrays, 0, rows, err));
+	TRY(fragment_writer_put(writing->writer, updating->scan->arrays, 0, rows, err));
 	writing->rows += rows;
 	writing->done += rows;
-	if (run != NULL && run->progress != NULL)
-		run->progress(run->context, writing->done, writing->updating->picks.rows, "rows");
-	if (writing->rows == UPDATE_FILE_ROWS || writing->done == writing->updating->picks.rows)
+	change_tell_rows(updating->run, writing->done, updating->picks.rows);
+	if (writing->rows == FRAGMENT_ROWS_DEFAULT || writing->done == updating->picks.rows)
 		return end_fragment(writing, err);
 	return LANCET_OK;
 }
@@ -153,22 +153,15 @@ move_rows(struct writing *writing, const struct row_pick *pick, struct scan_sele
 	uint64_t rows;
 	int rc;
 
-	TRY(update_check_cancelled(writing->updating, err));
+	TRY(change_check_cancelled(writing->updating->run, err));
 	TRY(open_writer(writing, err));
 	TRY(scan_fragment_get(scan, pick->ordinal, &fragment, err));
-	for (;;) {
-		rows = smaller(
-			smaller(found->rows, scan->rows_now), UPDATE_FILE_ROWS - writing->rows);
-		rc = scan_select_first(&scan->selection, found, rows, err);
-		if (rc == LANCET_OK)
-			rc = read_rows(writing, fragment, rows, err);
-		if (rc != LANCET_LIMIT)
-			break;
-		drop_rows(writing);
-		if (rows <= 1)
-			return rc;
-		scan->rows_now = rows / 2;
-	}
+	do {
+		rows = smaller(smaller(found->rows, scan->rows_now),
+			FRAGMENT_ROWS_DEFAULT - writing->rows);
+		TRY(scan_select_first(&scan->selection, found, rows, err));
+		rc = read_rows(writing, fragment, rows, err);
+	} while (rc == LANCET_LIMIT && shorten(writing, rows));
 	if (rc == LANCET_OK) {
 		scan_adapt(scan, rows);
 		rc = put_rows(writing, rows, err);

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 
 #include "data_schema.h"
+#include "fieldnames.h"
 #include "fragment_write.h"
 #include "rewrite_plan.h"
 #include "util/macros.h"
 #include "version.h"
 
-#define FILE_BYTES  (UINT64_C(90) << 30)
-#define LINEAGE_MIN (-5)
-#define LINEAGE_MAX (-3)
+#define FILE_BYTES (UINT64_C(90) << 30)
 
 enum candidate {
 	NO_CANDIDATE,
@@ -63,7 +62,7 @@ has_lost_many(const struct lancet_compact_options *options, const struct lancet_
 static bool
 is_lineage(int32_t id)
 {
-	return id >= LINEAGE_MIN && id <= LINEAGE_MAX;
+	return id >= FIELD_LAST_UPDATED_AT && id <= FIELD_ROW_ID;
 }
 
 /* A file of dropped columns that is kept for its lineage columns alone. */
@@ -332,13 +331,8 @@ check_chosen(lancet_version *read, const struct lancet_compact_options *options,
 {
 	uint64_t ordinal;
 
-	for (size_t i = 0; options->fragments != NULL && i < options->fragment_count; i++) {
-		if (i > 0 && options->fragments[i] <= options->fragments[i - 1])
-			return lancet_fail(err, LANCET_INVALID,
-				"fragment %" PRIu64 ": give ids in ascending order, each once",
-				options->fragments[i]);
-		TRY(lancet_version_find_fragment(read, options->fragments[i], &ordinal, err));
-	}
+	for (size_t i = 0; options->fragments != NULL && i < options->fragment_count; i++)
+		TRY(rewrite_find_chosen(read, options->fragments, i, &ordinal, err));
 	return LANCET_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include "change_build.h"
 #include "lance/table.pb-c.h"
+#include "lance/transaction.pb-c.h"
+#include "transaction_sound.h"
 #include "util/macros.h"
 
 #define PREFIX      "data/"
@@ -73,4 +75,22 @@ data_fragment_make(lancet_change *change, Lance__Table__DataFile *file, uint64_t
 	fragment->physical_rows = rows;
 	*ret_fragment = fragment;
 	return LANCET_OK;
+}
+
+int
+data_append_make(lancet_change *change, Lance__Table__DataFragment *const *fragments, size_t count,
+	struct lancet_error *err)
+{
+	Lance__Table__Transaction__Append *append = change_alloc(change, 1, sizeof(*append), err);
+
+	if (append == NULL)
+		return LANCET_NO_MEMORY;
+	lance__table__transaction__append__init(append);
+	append->fragments = arena_copy(&change->arena, fragments, count * sizeof(*fragments));
+	if (append->fragments == NULL)
+		return change_no_memory(err);
+	append->n_fragments = count;
+	change->message->operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
+	change->message->append = append;
+	return transaction_sound(change->read, change->message, false, err);
 }

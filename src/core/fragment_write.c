@@ -15,6 +15,9 @@
 
 #define LINEAGE      3u
 #define READ_AT_ONCE 8192u
+#define PAGES_MEMORY ((size_t)256 << 20)
+#define PAGE_MAX     ((size_t)8 << 20)
+#define PAGE_MIN     ((size_t)64 << 10)
 
 struct fragment_writer {
 	lancet_change *change;
@@ -135,6 +138,15 @@ fragment_writer_open(lancet_change *change, const struct lineage_out *lineage, s
 	}
 	*ret_writer = writer;
 	return LANCET_OK;
+}
+
+size_t
+fragment_page_bytes(const struct field_tree *tree)
+{
+	size_t bytes = PAGES_MEMORY / (tree->count + (size_t)1);
+
+	bytes = bytes < PAGE_MIN ? PAGE_MIN : bytes;
+	return bytes > PAGE_MAX ? PAGE_MAX : bytes;
 }
 
 void

@@ -15,7 +15,8 @@
 struct Lance__Table__DataFile;
 struct Lance__Table__DataFragment;
 
-#define FRAGMENT_ROWS_MAX UINT64_C(0xffffffff)
+#define FRAGMENT_ROWS_MAX     UINT64_C(0xffffffff)
+#define FRAGMENT_ROWS_DEFAULT UINT64_C(1048576) /* where the reference begins another file */
 
 /* The file version that a dataset writes; UNSUPPORTED: 0.1 and 2.3, by name. */
 int fragment_write_version(
@@ -29,6 +30,9 @@ struct fragment_writer;
  * there is any file. */
 int fragment_writer_open(lancet_change *change, const struct lineage_out *lineage,
 	size_t page_bytes, struct fragment_writer **ret_writer, struct lancet_error *err);
+/* Page bytes with which the pages that are gathered for all columns take some 256 MiB, if that
+ * makes them neither tiny nor larger than usual. */
+size_t fragment_page_bytes(const struct field_tree *tree);
 /* Gives the file up; NULL is fine. */
 void fragment_writer_free(struct fragment_writer *writer);
 /* Where user columns go: file_writer_put and file_writer_copy, root by root in the order of the
@@ -60,5 +64,8 @@ int data_file_make(lancet_change *change, const char *key, enum file_version ver
 /* A fragment of one file, id 0. */
 int data_fragment_make(lancet_change *change, struct Lance__Table__DataFile *file, uint64_t rows,
 	struct Lance__Table__DataFragment **ret_fragment, struct lancet_error *err);
+/* The change is an Append of the fragments. */
+int data_append_make(lancet_change *change, struct Lance__Table__DataFragment *const *fragments,
+	size_t count, struct lancet_error *err);
 
 #endif

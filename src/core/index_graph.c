@@ -167,9 +167,8 @@ make_places(struct reach_graph *graph, const lancet_version *version, struct lan
 	return LANCET_OK;
 }
 
-/* The first place whose id is not below `id`. */
-static size_t
-find_place(const struct reach_graph *graph, size_t from, uint32_t id)
+size_t
+reach_graph_find(const struct reach_graph *graph, size_t from, uint64_t id)
 {
 	size_t low = from, high = graph->count;
 
@@ -190,7 +189,7 @@ connect(struct reach_graph *graph)
 	size_t ends = end_count(graph);
 
 	for (size_t i = 0; i < ends; i++) {
-		graph->ends[i] = (uint32_t)find_place(graph, 0, graph->ends[i]);
+		graph->ends[i] = (uint32_t)reach_graph_find(graph, 0, graph->ends[i]);
 		graph->marks[graph->ends[i]] |= PLACE_MENTIONED;
 	}
 	for (size_t i = 0; i < graph->step_count; i++)
@@ -276,7 +275,7 @@ reach_graph_visit(struct reach_graph *graph, const roaring_bitmap_t *bitmap, uin
 		if (at->current_value < id) {
 			(void)roaring_move_uint32_iterator_equalorlarger(at, id);
 		} else if (at->current_value > id) {
-			i = step_to(next, find_place(graph, i, at->current_value));
+			i = step_to(next, reach_graph_find(graph, i, at->current_value));
 		} else {
 			visitor(context, i);
 			i = step_to(next, i + 1);

@@ -77,6 +77,9 @@ void reach_graph_release(struct reach_graph *graph);
 /* What following may cost in all, so that many bitmaps of few bytes don't add up to hours. */
 int reach_graph_check(const struct reach_graph *graph, struct lancet_error *err);
 
+/* The first place from `from` on whose id is not below `id`. */
+size_t reach_graph_find(const struct reach_graph *graph, size_t from, uint64_t id);
+
 /* The bitmap of a segment. NOT_FOUND: it has none. LIMIT: it names more than `most` ids. */
 int segment_bitmap_load(const struct lancet_index_segment *segment, uint64_t most,
 	roaring_bitmap_t **ret_bitmap, struct lancet_error *err);

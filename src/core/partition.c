@@ -32,14 +32,27 @@ row_labels_read(const struct row_labels *labels, uint64_t first, size_t count, u
 }
 
 void
-row_labels_free(struct row_labels *labels)
+partition_sort(
+	const uint16_t *labels, size_t count, size_t outputs, uint32_t *starts, uint32_t *order)
 {
-	if (labels == NULL)
-		return;
-	label_spool_release(&labels->numbers);
-	buf_release(&labels->texts);
-	free(labels->ends);
-	free(labels);
+	uint32_t at = 0;
+
+	memset(starts, 0, (outputs + 1) * sizeof(*starts));
+	for (size_t i = 0; i < count; i++)
+		if (labels[i] != LANCET_NO_LABEL)
+			starts[labels[i]]++;
+	for (size_t i = 0; i <= outputs; i++) {
+		uint32_t rows = starts[i];
+
+		starts[i] = at;
+		at += rows;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (labels[i] != LANCET_NO_LABEL)
+			order[starts[labels[i]]++] = (uint32_t)i;
+	/* Each start is at its end now, which is where the next one began. */
+	memmove(starts + 1, starts, outputs * sizeof(*starts));
+	starts[0] = 0;
 }
 
 static int
@@ -52,8 +65,12 @@ read_labels(const struct rewrite_task *task, uint64_t first, size_t count, uint1
 static void
 release(struct rewrite_task *task)
 {
-	row_labels_free(task->labels);
-	task->labels = NULL;
+	struct row_labels *labels = task->labels;
+
+	label_spool_release(&labels->numbers);
+	buf_release(&labels->texts);
+	free(labels->ends);
+	free(labels);
 }
 
 static struct slice
@@ -71,22 +88,6 @@ static const struct rewrite_order partition_order = {
 	.describe = describe,
 	.release = release,
 };
-
-static int
-find_ordinal(lancet_version *read, const struct lancet_partition_options *options, size_t number,
-	uint64_t *ret_ordinal, struct lancet_error *err)
-{
-	const uint64_t *ids = options->fragments;
-
-	*ret_ordinal = number;
-	if (ids == NULL)
-		return LANCET_OK;
-	if (number > 0 && ids[number] <= ids[number - 1])
-		return lancet_fail(err, LANCET_INVALID,
-			"fragment %" PRIu64 ": give ids in ascending order, each once",
-			ids[number]);
-	return lancet_version_find_fragment(read, ids[number], ret_ordinal, err);
-}
 
 /* Rows of fragments that an index answers for and of others would be mixed: then it could answer
  * for none of them. */
@@ -124,9 +125,11 @@ add_sources(lancet_rewrite *rewrite, const struct lancet_partition_options *opti
 
 	TRY(rewrite_add_task(rewrite, count, &task, err));
 	for (size_t i = 0; i < count; i++) {
-		uint64_t ordinal;
+		uint64_t ordinal = i;
 
-		TRY(find_ordinal(rewrite->read, options, i, &ordinal, err));
+		if (options->fragments != NULL)
+			TRY(rewrite_find_chosen(
+				rewrite->read, options->fragments, i, &ordinal, err));
 		TRY(rewrite_source_init(&task->sources[i], rewrite->read, ordinal, err));
 		TRY(check_source(rewrite, task, i, err));
 	}

@@ -23,6 +23,15 @@ struct row_labels {
 	size_t *ends;
 };
 
+/* Which output a physical row goes to; LANCET_NO_LABEL: deleted. Rows are numbered through the
+ * sources in order. */
+int row_labels_read(const struct row_labels *labels, uint64_t first, size_t count, uint16_t *into,
+	struct lancet_error *err);
+/* Sorts rows by the outputs that they go to, each in the order that they have: those of output i
+ * are order[starts[i]] to order[starts[i + 1]]. Those with LANCET_NO_LABEL are left out. */
+void partition_sort(
+	const uint16_t *labels, size_t count, size_t outputs, uint32_t *starts, uint32_t *order);
+
 /* partition_column.c: numbers each row by its value; sets places and texts. INVALID: no such
  * column; LIMIT: more than 65535 values. */
 int partition_by_column(lancet_version *read, const char *name, struct rewrite_task *task,

@@ -151,8 +151,7 @@ label_all(struct labelling *labelling, lancet_version *read, const char *name,
 	labelling->numbers = calloc(2 * ROWS_MAX + REWRITE_RANGES, sizeof(*labelling->numbers));
 	if (labelling->found == NULL || labelling->numbers == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "values");
-	for (size_t i = 0; i < task->source_count; i++)
-		labelling->all += lancet_fragment_info(task->sources[i].fragment)->physical_rows;
+	labelling->all = rewrite_source_rows(task);
 	for (size_t i = 0; i < task->source_count; i++)
 		TRY(label_source(labelling, &task->sources[i], err));
 	TRY(value_labels_order(labelling->values, task->labels->places, err));

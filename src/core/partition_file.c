@@ -209,14 +209,12 @@ static int
 label_all(struct label_file *file, enum lancet_label_format format, struct rewrite_task *task,
 	const struct lancet_rewrite_run *run, struct lancet_error *err)
 {
-	uint64_t rows = 0;
+	uint64_t rows = rewrite_source_rows(task);
 	int byte;
 
 	file->text = format == LANCET_LABELS_TEXT;
 	if (format == LANCET_LABELS_AUTO)
 		TRY(guess_format(file, err));
-	for (size_t i = 0; i < task->source_count; i++)
-		rows += lancet_fragment_info(task->sources[i].fragment)->physical_rows;
 	for (size_t i = 0; i < task->source_count; i++)
 		TRY(label_source(file, &task->sources[i], rows, task->labels, run, err));
 	TRY(next_byte(file, &byte, err));

@@ -18,7 +18,8 @@ struct spreading {
 	uint64_t first; /* row of the sources, of the one in hand */
 	uint64_t values[ROWS], sorted[ROWS];
 	uint16_t labels[ROWS];
-	uint32_t *starts; /* by output, in sorted; one more than outputs */
+	uint32_t order[ROWS];
+	uint32_t *starts; /* by output, in order; one more than outputs */
 };
 
 /* Values of the same output lie together then, each in their order. */
@@ -26,25 +27,10 @@ static void
 sort_values(struct spreading *spreading, size_t count)
 {
 	size_t outputs = spreading->task->output_count;
-	uint32_t *starts = spreading->starts;
-	uint32_t at = 0;
 
-	memset(starts, 0, (outputs + 1) * sizeof(*starts));
-	for (size_t i = 0; i < count; i++)
-		if (spreading->labels[i] != LANCET_NO_LABEL)
-			starts[spreading->labels[i]]++;
-	for (size_t i = 0; i <= outputs; i++) {
-		uint32_t rows = starts[i];
-
-		starts[i] = at;
-		at += rows;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (spreading->labels[i] != LANCET_NO_LABEL)
-			spreading->sorted[starts[spreading->labels[i]]++] = spreading->values[i];
-	/* Each start is at its end now, which is where the next one began. */
-	memmove(starts + 1, starts, outputs * sizeof(*starts));
-	starts[0] = 0;
+	partition_sort(spreading->labels, count, outputs, spreading->starts, spreading->order);
+	for (size_t i = 0; i < spreading->starts[outputs]; i++)
+		spreading->sorted[i] = spreading->values[spreading->order[i]];
 }
 
 static int

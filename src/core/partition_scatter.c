@@ -77,29 +77,6 @@ pick(struct scatter *scatter, uint64_t at, uint64_t limit, uint64_t *ret_end,
 	return LANCET_OK;
 }
 
-/* Rows of each output lie together then, each in the order that they have. */
-static void
-sort_rows(struct scatter *scatter)
-{
-	size_t outputs = scatter->pass->count;
-	uint32_t *starts = scatter->starts, at = 0;
-
-	memset(starts, 0, (outputs + 1) * sizeof(*starts));
-	for (size_t i = 0; i < scatter->picked; i++)
-		starts[scatter->targets[i]]++;
-	for (size_t i = 0; i <= outputs; i++) {
-		uint32_t rows = starts[i];
-
-		starts[i] = at;
-		at += rows;
-	}
-	for (size_t i = 0; i < scatter->picked; i++)
-		scatter->order[starts[scatter->targets[i]]++] = (uint32_t)i;
-	/* Each start is at its end now, which is where the next one began. */
-	memmove(starts + 1, starts, outputs * sizeof(*starts));
-	starts[0] = 0;
-}
-
 static int
 put_sorted(
 	struct scatter *scatter, size_t root, const struct array *sorted, struct lancet_error *err)
@@ -124,7 +101,8 @@ put_values(
 	struct array sorted;
 	int rc;
 
-	sort_rows(scatter);
+	partition_sort(scatter->targets, scatter->picked, scatter->pass->count, scatter->starts,
+		scatter->order);
 	/* All go to one output. */
 	if (scatter->starts[scatter->targets[0] + 1u] - scatter->starts[scatter->targets[0]] ==
 		scatter->picked)

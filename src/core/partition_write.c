@@ -233,13 +233,12 @@ write_map(lancet_rewrite *rewrite, struct rewrite_task *task, lancet_change *cha
 	struct rowmap_labels labels = {
 		.read = read_labels,
 		.context = task,
+		.rows = rewrite_source_rows(task),
 		.destinations = (uint32_t)task->output_count,
 	};
 	enum file_version version;
 	uuid_t uuid;
 
-	for (size_t i = 0; i < task->source_count; i++)
-		labels.rows += lancet_fragment_info(task->sources[i].fragment)->physical_rows;
 	uuid_generate_random(uuid);
 	uuid_unparse_lower(uuid, task->map_id);
 	TRY(fragment_write_version(rewrite->read, &version, err));

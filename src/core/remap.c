@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 
+#include "conflict_rules.h"
 #include "draft_index.h"
 #include "index_reach.h"
 #include "util/macros.h"
 #include "version.h"
-
-#define FLAG_TAGGED (UINT64_C(1) << 10)
 
 static int
 no_memory(struct lancet_error *err)
@@ -30,15 +29,6 @@ remap_plan_free(struct remap_plan *plan)
 	free(plan->segments);
 	lancet_version_unref(plan->read);
 	free(plan);
-}
-
-static const struct lancet_index_segment *
-reuse_entry(const struct lancet_index *indices, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (index_is_reuse(indices[i].name))
-			return indices[i].segments[0];
-	return NULL;
 }
 
 static int
@@ -102,12 +92,11 @@ list_segments(struct remap_plan *plan, const struct lancet_index *indices, size_
 /* A history that this build does not understand can't be gone on with, and entries that it
  * translates could not be told from those that it does not. */
 static int
-check_history(
-	struct remap_plan *plan, const struct lancet_index_segment *entry, struct lancet_error *err)
+check_history(const struct remap_plan *plan, struct lancet_error *err)
 {
 	lancet_reuse *reuse;
 
-	if (entry == NULL)
+	if (!lancet_version_has_reuse(plan->read))
 		return LANCET_OK;
 	TRY(lancet_version_reuse(plan->read, &reuse, err));
 	if (!reuse->info.interpretable)
@@ -120,21 +109,17 @@ check_history(
 static int
 fill_plan(struct remap_plan *plan, struct lancet_error *err)
 {
-	const struct lancet_version_info *info = &plan->read->info;
-	const struct lancet_index_segment *entry;
 	const struct lancet_index *indices;
 	size_t count;
 
-	plan->stable = info->stable_row_ids;
+	plan->stable = plan->read->info.stable_row_ids;
 	if (plan->stable && plan->mode == LANCET_REMAP_DEFER)
 		return lancet_fail(err, LANCET_UNSUPPORTED,
 			"deferred index remap on a dataset with stable row ids: its indices follow "
 			"without");
 	TRY(lancet_version_indices(plan->read, &indices, &count, err));
-	entry = reuse_entry(indices, count);
-	TRY(check_history(plan, entry, err));
-	plan->tagged = ((info->reader_flags | info->writer_flags) & FLAG_TAGGED) != 0 ||
-		       (entry != NULL && entry->index_version > 0);
+	TRY(check_history(plan, err));
+	plan->tagged = history_is_tagged(plan->read);
 	plan->records = !plan->stable && plan->mode != LANCET_REMAP_SKIP;
 	TRY(list_segments(plan, indices, count, err));
 	return remap_mark(plan, err);
@@ -174,6 +159,28 @@ remap_allows(const struct remap_plan *plan, uint64_t ordinal, const char **ret_w
 
 	*ret_why = reason == 0 ? NULL : plan->texts[reason - 1];
 	return reason == 0;
+}
+
+int
+remap_visit(const struct remap_plan *plan, remap_visitor visitor, void *context,
+	struct lancet_error *err)
+{
+	struct index_reach *reach = NULL;
+	int rc = LANCET_OK;
+
+	for (size_t i = 0; i < plan->segment_count && rc == LANCET_OK; i++) {
+		const struct remap_segment *segment = &plan->segments[i];
+
+		if (reach == NULL || reach->index != segment->index) {
+			index_reach_free(reach);
+			reach = NULL;
+			rc = index_reach_open(plan->read, segment->index, &reach, err);
+		}
+		if (rc == LANCET_OK)
+			rc = visitor(context, segment, reach, err);
+	}
+	index_reach_free(reach);
+	return rc;
 }
 
 bool

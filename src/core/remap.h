@@ -12,6 +12,8 @@
 #include "index_set.h"
 #include "rewrite_plan.h"
 
+struct index_reach;
+
 enum remap_fate {
 	REMAP_KEEPS,    /* row ids: nothing happens to the files */
 	REMAP_REWRITES, /* new files, with new addresses */
@@ -48,6 +50,13 @@ struct remap_plan {
 	char **texts;
 	size_t text_count;
 };
+
+/* Visits the segments, each with what its index reaches; not followed yet. Ends with the first
+ * failure. */
+typedef int (*remap_visitor)(void *context, const struct remap_segment *segment,
+	struct index_reach *reach, struct lancet_error *err);
+int remap_visit(const struct remap_plan *plan, remap_visitor visitor, void *context,
+	struct lancet_error *err);
 
 /* remap_mark.c: fills classes, marks and reasons. */
 int remap_mark(struct remap_plan *plan, struct lancet_error *err);

@@ -278,14 +278,6 @@ set_entry(const struct remap_plan *plan, struct buf *content, lancet_change *cha
 	return rc;
 }
 
-static int
-load_deletions(const struct rewrite_task *task, struct lancet_error *err)
-{
-	for (size_t i = 0; i < task->source_count; i++)
-		TRY(rewrite_deletion(&task->sources[i], err));
-	return LANCET_OK;
-}
-
 int
 remap_history(const struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
 	struct lancet_error *err)
@@ -297,7 +289,7 @@ remap_history(const struct remap_plan *plan, const lancet_rewrite *rewrite, lanc
 	for (size_t i = 0; i < rewrite->task_count; i++) {
 		if (!remap_records(plan, rewrite, &rewrite->tasks[i]))
 			continue;
-		TRY(load_deletions(&rewrite->tasks[i], err));
+		TRY(rewrite_deletions(&rewrite->tasks[i], err));
 		recorded++;
 	}
 	if (recorded == 0)

@@ -9,6 +9,12 @@
 #include "util/macros.h"
 #include "version.h"
 
+struct telling {
+	struct jsonw *w;
+	const struct remap_plan *plan;
+	const lancet_rewrite *rewrite;
+};
+
 /* What the rewrite means for one segment. */
 struct losses {
 	size_t touched; /* sources that it answers for */
@@ -70,18 +76,11 @@ folds_newer(const struct rewrite_task *task, const struct remap_segment *segment
 static bool
 is_covered(const struct index_reach *reach, uint64_t id)
 {
-	size_t low = 0, high = reach->graph.count;
+	const struct reach_graph *graph = &reach->graph;
+	size_t place = reach_graph_find(graph, 0, id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reach->graph.ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reach->graph.count && reach->graph.ids[low] == id &&
-	       place_is_covered(reach->graph.marks[low]);
+	return place < graph->count && graph->ids[place] == id &&
+	       place_is_covered(graph->marks[place]);
 }
 
 static void
@@ -146,16 +145,19 @@ put_lost(struct jsonw *w, const lancet_rewrite *rewrite, const struct losses *lo
 }
 
 static int
-put_segment(struct jsonw *w, const struct remap_plan *plan, const lancet_rewrite *rewrite,
-	const struct remap_segment *segment, struct index_reach *reach, struct lancet_error *err)
+put_segment(void *context, const struct remap_segment *segment, struct index_reach *reach,
+	struct lancet_error *err)
 {
+	const struct telling *telling = context;
+	const lancet_rewrite *rewrite = telling->rewrite;
+	struct jsonw *w = telling->w;
 	struct losses losses = { 0 };
 	int rc;
 
 	losses.lost = calloc((size_t)rewrite->totals.sources + 1, sizeof(*losses.lost));
 	if (losses.lost == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "plan of index work");
-	rc = count_losses(plan, rewrite, segment, reach, &losses, err);
+	rc = count_losses(telling->plan, rewrite, segment, reach, &losses, err);
 	jsonw_object(w, NULL);
 	jsonw_slice(w, "name", slice_of_bytes(segment->index->name));
 	jsonw_text(w, "segment", segment->segment->uuid_text);
@@ -169,28 +171,6 @@ put_segment(struct jsonw *w, const struct remap_plan *plan, const lancet_rewrite
 		jsonw_text(w, "why", segment->why);
 	jsonw_end(w);
 	free(losses.lost);
-	return rc;
-}
-
-static int
-put_segments(struct jsonw *w, const struct remap_plan *plan, const lancet_rewrite *rewrite,
-	struct lancet_error *err)
-{
-	struct index_reach *reach = NULL;
-	int rc = LANCET_OK;
-
-	for (size_t i = 0; i < plan->segment_count && rc == LANCET_OK; i++) {
-		const struct remap_segment *segment = &plan->segments[i];
-
-		if (reach == NULL || reach->index != segment->index) {
-			index_reach_free(reach);
-			reach = NULL;
-			rc = index_reach_open(plan->read, segment->index, &reach, err);
-		}
-		if (rc == LANCET_OK)
-			rc = put_segment(w, plan, rewrite, segment, reach, err);
-	}
-	index_reach_free(reach);
 	return rc;
 }
 
@@ -221,13 +201,14 @@ int
 remap_json(const struct remap_plan *plan, const lancet_rewrite *rewrite, struct buf *into,
 	struct lancet_error *err)
 {
-	bool recorded = false;
 	struct jsonw w;
+	struct telling telling = { &w, plan, rewrite };
+	bool recorded = false;
 	int rc;
 
 	jsonw_init_members(&w, into);
 	jsonw_array(&w, "indices");
-	rc = put_segments(&w, plan, rewrite, err);
+	rc = remap_visit(plan, put_segment, &telling, err);
 	jsonw_end(&w);
 	jsonw_array(&w, "left_alone");
 	put_left_alone(&w, plan);

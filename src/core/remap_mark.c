@@ -153,9 +153,10 @@ visit_named(struct remap_plan *plan, const struct lancet_index_segment *segment,
 /* An index whose fragments are not known may answer for any: its rows would be lost without a
  * trace, unless they are known by ids. */
 static int
-mark_segment(struct marking *marking, struct index_reach *reach,
-	const struct remap_segment *segment, struct lancet_error *err)
+mark_segment(void *context, const struct remap_segment *segment, struct index_reach *reach,
+	struct lancet_error *err)
 {
+	struct marking *marking = context;
 	struct remap_plan *plan = marking->plan;
 	uint16_t reason = 0;
 
@@ -173,44 +174,19 @@ mark_segment(struct marking *marking, struct index_reach *reach,
 	return mark_covered(marking, reach, err);
 }
 
-static int
-mark_segments(struct marking *marking, struct lancet_error *err)
-{
-	struct remap_plan *plan = marking->plan;
-	struct index_reach *reach = NULL;
-	int rc = LANCET_OK;
-
-	for (size_t i = 0; i < plan->segment_count && rc == LANCET_OK; i++) {
-		const struct remap_segment *segment = &plan->segments[i];
-
-		if (reach == NULL || reach->index != segment->index) {
-			index_reach_free(reach);
-			reach = NULL;
-			rc = index_reach_open(plan->read, segment->index, &reach, err);
-		}
-		if (rc == LANCET_OK)
-			rc = mark_segment(marking, reach, segment, err);
-	}
-	index_reach_free(reach);
-	return rc;
-}
-
 /* What the history names; all, when it does not say. */
 static int
 mark_history(struct remap_plan *plan, struct lancet_error *err)
 {
-	const struct lancet_index *indices;
-	size_t count;
+	lancet_reuse *reuse;
 
-	TRY(lancet_version_indices(plan->read, &indices, &count, err));
-	for (size_t i = 0; i < count; i++) {
-		if (!index_is_reuse(indices[i].name))
-			continue;
-		if (indices[i].segments[0]->bitmap.size > 0)
-			return visit_named(plan, indices[i].segments[0], 0, err);
-		for (uint64_t k = 0; k < plan->read->info.fragment_count; k++)
-			plan->marks[k] |= REMAP_NAMED;
-	}
+	if (!lancet_version_has_reuse(plan->read))
+		return LANCET_OK;
+	TRY(lancet_version_reuse(plan->read, &reuse, err));
+	if (reuse->info.entry->bitmap.size > 0)
+		return visit_named(plan, reuse->info.entry, 0, err);
+	for (uint64_t i = 0; i < plan->read->info.fragment_count; i++)
+		plan->marks[i] |= REMAP_NAMED;
 	return LANCET_OK;
 }
 
@@ -257,7 +233,7 @@ mark_tagged(struct marking *marking, struct lancet_error *err)
 static int
 mark_all(struct marking *marking, struct lancet_error *err)
 {
-	TRY(mark_segments(marking, err));
+	TRY(remap_visit(marking->plan, mark_segment, marking, err));
 	TRY(mark_history(marking->plan, err));
 	return marking->plan->tagged ? mark_tagged(marking, err) : LANCET_OK;
 }

@@ -124,6 +124,17 @@ file_bytes(const struct lancet_fragment_info *info)
 }
 
 int
+rewrite_find_chosen(lancet_version *read, const uint64_t *ids, size_t number, uint64_t *ret_ordinal,
+	struct lancet_error *err)
+{
+	if (number > 0 && ids[number] <= ids[number - 1])
+		return lancet_fail(err, LANCET_INVALID,
+			"fragment %" PRIu64 ": give ids in ascending order, each once",
+			ids[number]);
+	return lancet_version_find_fragment(read, ids[number], ret_ordinal, err);
+}
+
+int
 rewrite_source_init(struct rewrite_source *source, lancet_version *read, uint64_t ordinal,
 	struct lancet_error *err)
 {
@@ -151,6 +162,16 @@ rewrite_set_outputs(
 	return LANCET_OK;
 }
 
+uint64_t
+rewrite_source_rows(const struct rewrite_task *task)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < task->source_count; i++)
+		rows += lancet_fragment_info(task->sources[i].fragment)->physical_rows;
+	return rows;
+}
+
 static void
 count_task(struct rewrite_task *task, struct lancet_rewrite_totals *totals)
 {
@@ -159,10 +180,10 @@ count_task(struct rewrite_task *task, struct lancet_rewrite_totals *totals)
 		const struct rewrite_source *source = &task->sources[i];
 
 		task->live_rows += source->live_rows;
-		totals->source_rows += lancet_fragment_info(source->fragment)->physical_rows;
 		totals->source_bytes += source->bytes;
 	}
 	totals->tasks++;
+	totals->source_rows += rewrite_source_rows(task);
 	totals->sources += task->source_count;
 	totals->destinations += task->output_count;
 	totals->live_rows += task->live_rows;
@@ -193,4 +214,12 @@ rewrite_deletion(struct rewrite_source *source, struct lancet_error *err)
 	return rc == LANCET_OK ? rc
 			       : lancet_wrap(err, rc, "fragment %" PRIu64,
 					 lancet_fragment_info(source->fragment)->id);
+}
+
+int
+rewrite_deletions(const struct rewrite_task *task, struct lancet_error *err)
+{
+	for (size_t i = 0; i < task->source_count; i++)
+		TRY(rewrite_deletion(&task->sources[i], err));
+	return LANCET_OK;
 }

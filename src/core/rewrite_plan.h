@@ -88,12 +88,6 @@ int remap_finish(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_
 int remap_json(const struct remap_plan *plan, const lancet_rewrite *rewrite, struct buf *into,
 	struct lancet_error *err);
 
-/* row_labels.h (partition.c): which output a physical row goes to; LANCET_NO_LABEL: deleted. Rows
- * are numbered through the sources in order. */
-int row_labels_read(const struct row_labels *labels, uint64_t first, size_t count, uint16_t *into,
-	struct lancet_error *err);
-void row_labels_free(struct row_labels *labels);
-
 /* rewrite_plan.c */
 
 /* Without tasks. */
@@ -106,6 +100,10 @@ void rewrite_drop_task(lancet_rewrite *rewrite);
 void rewrite_free_lineages(struct rewrite_task *task);
 /* UNSUPPORTED: the version, or a column by name, can't be written. Nothing is. */
 int rewrite_check_writable(lancet_version *read, struct lancet_error *err);
+/* The ordinal of ids[number]. INVALID: the one before it is not below it; NOT_FOUND: there is no
+ * such fragment. */
+int rewrite_find_chosen(lancet_version *read, const uint64_t *ids, size_t number,
+	uint64_t *ret_ordinal, struct lancet_error *err);
 /* Opens the fragment and counts it; nothing else of the source is opened. */
 int rewrite_source_init(struct rewrite_source *source, lancet_version *read, uint64_t ordinal,
 	struct lancet_error *err);
@@ -114,8 +112,12 @@ int rewrite_set_outputs(struct rewrite_task *task, const uint64_t *rows, size_t 
 	struct lancet_error *err);
 /* Once all tasks have their sources and outputs. */
 void rewrite_count(lancet_rewrite *rewrite);
+/* Physical rows of all sources. */
+uint64_t rewrite_source_rows(const struct rewrite_task *task);
 /* The source's deletion vector, loaded once; for one thread at a time. */
 int rewrite_deletion(struct rewrite_source *source, struct lancet_error *err);
+/* Those of all sources. */
+int rewrite_deletions(const struct rewrite_task *task, struct lancet_error *err);
 
 /* rewrite_run.c: writes the outputs of all tasks with the run's workers and memory, and sets their
  * messages; their lineage is placed before. */

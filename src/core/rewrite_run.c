@@ -38,9 +38,7 @@ open_sources(struct rewrite_running *running, struct lancet_error *err)
 		running->first_rows[i] = rows;
 		rows += task->outputs[i].rows;
 	}
-	for (size_t i = 0; i < task->source_count; i++)
-		TRY(rewrite_deletion(&task->sources[i], err));
-	return LANCET_OK;
+	return rewrite_deletions(task, err);
 }
 
 static int

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "change_build.h"
 #include "fragment.h"
 #include "row_filter.h"
 #include "row_picks.h"
@@ -15,12 +16,6 @@ struct picking {
 	uint64_t done, total; /* rows */
 };
 
-static bool
-is_cancelled(const struct lancet_change_run *run)
-{
-	return run != NULL && run->cancelled != NULL && run->cancelled(run->context);
-}
-
 static int
 pick_rows(
 	struct picking *picking, uint64_t ordinal, roaring_bitmap_t *rows, struct lancet_error *err)
@@ -29,8 +24,7 @@ pick_rows(
 
 	TRY(row_filter_enter(picking->filter, ordinal, err));
 	while (!end) {
-		if (is_cancelled(picking->run))
-			return lancet_fail(err, LANCET_CANCELLED, "cancelled");
+		TRY(change_check_cancelled(picking->run, err));
 		picking->found.count = 0;
 		picking->found.rows = 0;
 		TRY(row_filter_next(picking->filter, &picking->found, &end, err));
@@ -46,7 +40,6 @@ static int
 pick_in_fragment(struct picking *picking, lancet_version *version, uint64_t ordinal,
 	struct row_picks *picks, struct lancet_error *err)
 {
-	const struct lancet_change_run *run = picking->run;
 	lancet_fragment *fragment;
 	roaring_bitmap_t *rows;
 	int rc;
@@ -63,8 +56,8 @@ pick_in_fragment(struct picking *picking, lancet_version *version, uint64_t ordi
 	else if (rows != NULL)
 		roaring_bitmap_free(rows);
 	lancet_fragment_unref(fragment);
-	if (rc == LANCET_OK && run != NULL && run->progress != NULL)
-		run->progress(run->context, picking->done, picking->total, "rows");
+	if (rc == LANCET_OK)
+		change_tell_rows(picking->run, picking->done, picking->total);
 	return rc;
 }
 
