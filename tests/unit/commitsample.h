@@ -78,4 +78,28 @@ sample_new(void)
 	return tree;
 }
 
+/* Of a tree whose files are never changed in place. */
+static inline struct tree
+sample_copy_of(const struct tree *pristine)
+{
+	struct tree tree = tree_new();
+
+	sample_copy(pristine->root, tree.root, true);
+	return tree;
+}
+
+/* Files of a directory, which may be missing. */
+static inline int
+files_in(const struct tree *tree, const char *dir)
+{
+	struct store *store = open_store(tree);
+	struct stat st;
+	int count = 0;
+
+	if (store_stat(store, dir, &st, NULL) == LANCET_OK)
+		count = names_in(store, dir);
+	store_unref(store);
+	return count;
+}
+
 #endif

@@ -33,7 +33,7 @@ unit_tests += \
 	tests/unit/test_sequence_find tests/unit/test_spilled
 unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_run
 unit_tests += tests/unit/test_partition tests/unit/test_rowmap_write tests/unit/test_value_labels
-EXTRA_DIST += tests/unit/partitioned.h
+EXTRA_DIST += tests/unit/partitioned.h tests/unit/rewriterig.h
 unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_remap \
 	tests/unit/test_remap_moves tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \

@@ -86,15 +86,6 @@ check_outcome(const struct tree *tree, const struct commit_case *one, size_t fau
 			one->label, faults[fault].label, (int)nth, leftovers, outcome->err.text);
 }
 
-static struct tree
-copy_of(const struct tree *pristine)
-{
-	struct tree tree = tree_new();
-
-	sample_copy(pristine->root, tree.root, true);
-	return tree;
-}
-
 /* The last call whose failure is one of the commit (what comes after it, the hint, never is), or of
  * making the change. */
 static uint64_t
@@ -103,7 +94,7 @@ last_call(const struct tree *pristine, const struct commit_case *one, bool of_co
 	uint64_t nth = 0;
 
 	for (uint64_t step = CALLS_MAX / 2; step > 0; step /= 2) {
-		struct tree tree = copy_of(pristine);
+		struct tree tree = sample_copy_of(pristine);
 		struct outcome outcome = commit_with_fault(&tree, one, FOR_GOOD, nth + step);
 
 		if (of_commit ? outcome.rc != LANCET_OK : !outcome.committing)
@@ -123,7 +114,7 @@ START_TEST(what_the_caller_is_told_is_true)
 
 	ck_assert_uint_lt(last, CALLS_MAX - 2);
 	for (; nth <= last + CALLS_HINT; nth++) {
-		struct tree tree = copy_of(&pristine);
+		struct tree tree = sample_copy_of(&pristine);
 		struct outcome outcome = commit_with_fault(&tree, one, fault, nth);
 
 		check_outcome(&tree, one, fault, nth, &outcome);

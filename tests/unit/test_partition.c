@@ -5,32 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include <lancet/rewrite.h>
-#include <lancet/scan.h>
 #include <lancet/transition.h>
 #include "core/partition.h"
 #include "partitioned.h"
+#include "rewriterig.h"
 
 #define DATA_FILES 6u
-#define CALLS_MAX  2000u
-
-struct attempt {
-	unsigned asks, cancel_at; /* 0: never */
-	unsigned workers;
-	size_t memory;
-	const char *deleted; /* addresses of rows that go before the commit; NULL: none */
-	int rc;
-	struct lancet_error err;
-	uint64_t version;
-};
-
-static bool
-cancelled(void *context)
-{
-	struct attempt *attempt = context;
-
-	return ++attempt->asks == attempt->cancel_at;
-}
 
 /* Labels of two bytes: row k of the sources gets k % 3. */
 static int
@@ -62,122 +42,15 @@ plan(lancet_version *version, const struct lancet_rewrite_run *run, lancet_rewri
 	return rc;
 }
 
-static int
-delete_rows(lancet_version *version, const char *addresses, struct lancet_error *err)
-{
-	struct lancet_commit_result result;
-	lancet_change *change = NULL;
-	uint64_t rows;
-	int rc = lancet_change_delete_addrs(version, addresses, &change, &rows, err);
-
-	if (rc == LANCET_OK)
-		rc = lancet_commit(change, NULL, &result, err);
-	lancet_change_free(change);
-	return rc;
-}
-
-static int
-plan_and_commit(lancet_dataset *dataset, struct attempt *attempt)
-{
-	const struct lancet_rewrite_run run = {
-		.workers = attempt->workers,
-		.memory = attempt->memory,
-		.cancelled = cancelled,
-		.context = attempt,
-	};
-	struct lancet_commit_result result = { 0 };
-	struct lancet_error *err = &attempt->err;
-	lancet_rewrite *rewrite = NULL;
-	lancet_version *version = NULL;
-	lancet_change *change = NULL;
-	int rc = lancet_version_open(dataset, NEWEST, &version, err);
-
-	if (rc == LANCET_OK)
-		rc = plan(version, &run, &rewrite, err);
-	if (rc == LANCET_OK)
-		rc = lancet_rewrite_run(rewrite, &run, &change, err);
-	if (rc == LANCET_OK && attempt->deleted != NULL)
-		rc = delete_rows(version, attempt->deleted, err);
-	if (rc == LANCET_OK)
-		rc = lancet_commit(change, NULL, &result, err);
-	attempt->version = result.version;
-	lancet_change_free(change);
-	lancet_rewrite_free(rewrite);
-	lancet_version_unref(version);
-	return rc;
-}
-
-static void
-partition(const struct tree *tree, uint64_t nth, int os_errno, int flags, struct attempt *attempt)
-{
-	struct store *local = open_store(tree);
-	struct store *store = store_fault_flags_new(local, nth, os_errno, flags);
-	lancet_dataset *dataset = NULL;
-
-	attempt->rc = dataset_open_store(store, "faulty", NULL, &dataset, &attempt->err);
-	if (attempt->rc == LANCET_OK)
-		attempt->rc = plan_and_commit(dataset, attempt);
-	lancet_dataset_unref(dataset);
-	store_unref(store);
-	store_unref(local);
-}
-
-static int
-count_rows(void *user, const struct ArrowArray *batch, struct lancet_error *err)
-{
-	(void)err;
-	*(uint64_t *)user += (uint64_t)batch->length;
-	return LANCET_OK;
-}
-
-static uint64_t
-rows_of(lancet_version *version)
-{
-	lancet_scan *scan = NULL;
-	uint64_t rows = 0;
-
-	OK(lancet_scan_open(version, NULL, &scan, &err));
-	OK(lancet_scan_each(scan, count_rows, &rows, &err));
-	lancet_scan_free(scan);
-	return rows;
-}
+static const struct attempt_kind partition = { NEWEST, plan };
 
 /* All rows can be read, whatever the newest version is, which is returned. */
 static uint64_t
 look(const struct tree *tree, uint64_t rows)
 {
-	lancet_dataset *dataset = sample_open(tree);
-	lancet_version *version = NULL;
-	uint64_t number = 0;
+	uint64_t fragments;
 
-	OK(lancet_dataset_latest(dataset, &number, &err));
-	OK(lancet_version_open(dataset, number, &version, &err));
-	ck_assert_uint_eq(rows_of(version), rows);
-	lancet_version_unref(version);
-	lancet_dataset_unref(dataset);
-	return number;
-}
-
-static int
-files_in(const struct tree *tree, const char *dir)
-{
-	struct store *store = open_store(tree);
-	struct stat st;
-	int count = 0;
-
-	if (store_stat(store, dir, &st, NULL) == LANCET_OK)
-		count = names_in(store, dir);
-	store_unref(store);
-	return count;
-}
-
-static struct tree
-copy_of(const struct tree *pristine)
-{
-	struct tree tree = tree_new();
-
-	sample_copy(pristine->root, tree.root, true);
-	return tree;
+	return attempt_look(tree, rows, &fragments);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -293,7 +166,7 @@ START_TEST(each_live_row_is_in_its_output)
 	lancet_dataset *dataset = sample_open(&tree);
 	lancet_version *version = NULL;
 
-	attempt.rc = plan_and_commit(dataset, &attempt);
+	attempt.rc = attempt_on(dataset, &partition, &attempt);
 	ck_assert_msg(attempt.rc == LANCET_OK, "%s", attempt.err.text);
 	OK(lancet_version_open(dataset, attempt.version, &version, &err));
 	check_values(version, spec);
@@ -311,7 +184,7 @@ START_TEST(rows_deleted_meanwhile_are_not_forgotten)
 	struct tree tree = make_dataset(&partition_specs[_i]);
 	lancet_dataset *dataset = sample_open(&tree);
 
-	attempt.rc = plan_and_commit(dataset, &attempt);
+	attempt.rc = attempt_on(dataset, &partition, &attempt);
 	ck_assert_msg(attempt.rc == LANCET_BUSY, "%d: %s", attempt.rc, attempt.err.text);
 	lancet_dataset_unref(dataset);
 	ck_assert_uint_eq(look(&tree, LIVE_ROWS - 2), NEWEST + 2);
@@ -323,10 +196,7 @@ END_TEST
 
 /* ---- failures --------------------------------------------------------------------------- */
 
-static const struct {
-	const char *label;
-	int os_errno, flags;
-} faults[] = {
+static const struct fault faults[] = {
 	{ "EIO", EIO, 0 },
 	{ "EIO, stable row ids", EIO, 0 },
 	{ "EIO for good", EIO, STORE_FAULT_STAYS },
@@ -334,24 +204,6 @@ static const struct {
 	{ "EIO after it was done", EIO, STORE_FAULT_LATE },
 	{ "ENOSPC, stable row ids", ENOSPC, 0 },
 };
-
-/* At most one file is left over: when removing it was what failed. */
-static void
-check_failed(const struct tree *tree, const struct attempt *attempt, uint64_t nth, int row)
-{
-	bool unknown = strstr(attempt->err.text, "is not known") != NULL;
-	uint64_t newest = look(tree, LIVE_ROWS);
-	int left;
-
-	ck_assert_msg(newest <= NEWEST + 1 || unknown, "%s at call %d: %s", faults[row].label,
-		(int)nth, attempt->err.text);
-	ck_assert_uint_eq(attempt->version, 0);
-	ck_assert_msg(attempt->err.text[0] != '\0', "%s at call %d", faults[row].label, (int)nth);
-	if ((faults[row].flags & STORE_FAULT_STAYS) != 0 || unknown)
-		return;
-	left = files_in(tree, "data") - (int)DATA_FILES;
-	ck_assert_msg(left <= 1, "%s at call %d: %d files", faults[row].label, (int)nth, left);
-}
 
 START_TEST(storage_that_fails_loses_nothing)
 {
@@ -361,11 +213,12 @@ START_TEST(storage_that_fails_loses_nothing)
 
 	for (nth = 1; nth < CALLS_MAX; nth++) {
 		struct attempt attempt = { .workers = 1 };
-		struct tree tree = copy_of(&pristine);
+		struct tree tree = sample_copy_of(&pristine);
 
-		partition(&tree, nth, faults[_i].os_errno, faults[_i].flags, &attempt);
+		attempt_with_fault(&tree, &partition, nth, &faults[_i], &attempt);
 		if (attempt.rc != LANCET_OK) {
-			check_failed(&tree, &attempt, nth, _i);
+			attempt_check_failed(&tree, &partition, &attempt, &faults[_i], nth,
+				look(&tree, LIVE_ROWS), DATA_FILES);
 			failed++;
 			clean += files_in(&tree, "data") == (int)DATA_FILES;
 		} else {
@@ -393,10 +246,10 @@ START_TEST(cancelling_leaves_no_file)
 
 	for (at = 1; at < CALLS_MAX; at++) {
 		struct attempt attempt = { .workers = worker_counts[_i], .cancel_at = at };
-		struct tree tree = copy_of(&pristine);
+		struct tree tree = sample_copy_of(&pristine);
 		uint64_t newest;
 
-		partition(&tree, 0, 0, 0, &attempt);
+		attempt_with_fault(&tree, &partition, 0, &faults[0], &attempt);
 		newest = look(&tree, LIVE_ROWS);
 		if (attempt.rc == LANCET_OK) {
 			ck_assert_uint_eq(newest, NEWEST + 2);

@@ -4,15 +4,12 @@
 
 #include <errno.h>
 
-#include <lancet/rewrite.h>
-#include <lancet/scan.h>
-#include "commitsample.h"
 #include "core/rewrite_write.h"
+#include "rewriterig.h"
 
 #define LIVE_ROWS  69u /* of fragments 0, 1 and 2, which the compaction takes */
 #define ALL_ROWS   85u
 #define DATA_FILES 4u
-#define CALLS_MAX  2000u
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
@@ -112,149 +109,33 @@ END_TEST
 
 /* ---- failures --------------------------------------------------------------------------- */
 
-struct attempt {
-	unsigned asks, cancel_at; /* 0: never */
-	unsigned workers;
-	int rc;
-	struct lancet_error err;
-	uint64_t version;
-};
-
-static bool
-cancelled(void *context)
-{
-	struct attempt *attempt = context;
-
-	return ++attempt->asks == attempt->cancel_at;
-}
-
 static int
-plan_and_commit(lancet_dataset *dataset, struct attempt *attempt)
+plan(lancet_version *version, const struct lancet_rewrite_run *run, lancet_rewrite **ret_rewrite,
+	struct lancet_error *err)
 {
-	const struct lancet_rewrite_run run = {
-		.workers = attempt->workers, .cancelled = cancelled, .context = attempt
-	};
-	struct lancet_commit_result result = { 0 };
-	struct lancet_error *err = &attempt->err;
-	lancet_rewrite *rewrite = NULL;
-	lancet_version *version = NULL;
-	lancet_change *change = NULL;
-	int rc = lancet_version_open(dataset, SAMPLE_NEWEST, &version, err);
-
-	if (rc == LANCET_OK)
-		rc = lancet_compact_plan(version, NULL, &rewrite, err);
-	if (rc == LANCET_OK)
-		rc = lancet_rewrite_run(rewrite, &run, &change, err);
-	if (rc == LANCET_OK)
-		rc = lancet_commit(change, NULL, &result, err);
-	attempt->version = result.version;
-	lancet_change_free(change);
-	lancet_rewrite_free(rewrite);
-	lancet_version_unref(version);
-	return rc;
+	(void)run;
+	return lancet_compact_plan(version, NULL, ret_rewrite, err);
 }
 
-static void
-compact(const struct tree *tree, uint64_t nth, int os_errno, int flags, struct attempt *attempt)
-{
-	struct store *local = open_store(tree);
-	struct store *store = store_fault_flags_new(local, nth, os_errno, flags);
-	lancet_dataset *dataset = NULL;
-
-	attempt->rc = dataset_open_store(store, "faulty", NULL, &dataset, &attempt->err);
-	if (attempt->rc == LANCET_OK)
-		attempt->rc = plan_and_commit(dataset, attempt);
-	lancet_dataset_unref(dataset);
-	store_unref(store);
-	store_unref(local);
-}
-
-static int
-count_rows(void *user, const struct ArrowArray *batch, struct lancet_error *err)
-{
-	(void)err;
-	*(uint64_t *)user += (uint64_t)batch->length;
-	return LANCET_OK;
-}
+static const struct attempt_kind compaction = { SAMPLE_NEWEST, plan };
 
 /* All rows can be read, whatever the newest version is, which is returned. */
 static uint64_t
 look(const struct tree *tree)
 {
-	lancet_dataset *dataset = sample_open(tree);
-	lancet_version *version = NULL;
-	lancet_scan *scan = NULL;
-	uint64_t number = 0, rows = 0;
+	uint64_t fragments, number = attempt_look(tree, ALL_ROWS, &fragments);
 
-	OK(lancet_dataset_latest(dataset, &number, &err));
-	OK(lancet_version_open(dataset, number, &version, &err));
-	OK(lancet_scan_open(version, NULL, &scan, &err));
-	OK(lancet_scan_each(scan, count_rows, &rows, &err));
-	ck_assert_uint_eq(rows, ALL_ROWS);
-	ck_assert_uint_eq(lancet_version_info(version)->fragment_count,
-		number == SAMPLE_NEWEST + 2 ? 2 : DATA_FILES);
-	lancet_scan_free(scan);
-	lancet_version_unref(version);
-	lancet_dataset_unref(dataset);
+	ck_assert_uint_eq(fragments, number == SAMPLE_NEWEST + 2 ? 2 : DATA_FILES);
 	return number;
 }
 
-static int
-data_files(const struct tree *tree)
-{
-	struct store *store = open_store(tree);
-	int count = names_in(store, "data");
-
-	store_unref(store);
-	return count;
-}
-
-static int
-index_files(const struct tree *tree)
-{
-	struct store *store = open_store(tree);
-	int count = names_in(store, "_indices");
-
-	store_unref(store);
-	return count;
-}
-
-static struct tree
-copy_of(const struct tree *pristine)
-{
-	struct tree tree = tree_new();
-
-	sample_copy(pristine->root, tree.root, true);
-	return tree;
-}
-
-static const struct {
-	const char *label;
-	int os_errno, flags;
-} faults[] = {
+static const struct fault faults[] = {
 	{ "EIO", EIO, 0 },
 	{ "EIO for good", EIO, STORE_FAULT_STAYS },
 	{ "EIO after it was done", EIO, STORE_FAULT_LATE },
 	{ "ENOSPC", ENOSPC, 0 },
 	{ "EDQUOT for good", EDQUOT, STORE_FAULT_STAYS },
 };
-
-/* At most one file is left over: when removing it was what failed. */
-static void
-check_failed(const struct tree *tree, const struct attempt *attempt, uint64_t nth, int row)
-{
-	bool unknown = strstr(attempt->err.text, "is not known") != NULL;
-	uint64_t newest = look(tree);
-
-	ck_assert_msg(newest <= SAMPLE_NEWEST + 1 || unknown, "%s at call %d: %s",
-		faults[row].label, (int)nth, attempt->err.text);
-	ck_assert_uint_eq(attempt->version, 0);
-	ck_assert_msg(attempt->err.text[0] != '\0', "%s at call %d", faults[row].label, (int)nth);
-	if ((faults[row].flags & STORE_FAULT_STAYS) != 0 || unknown)
-		return;
-	ck_assert_msg(data_files(tree) <= (int)DATA_FILES + 1, "%s at call %d: %d files",
-		faults[row].label, (int)nth, data_files(tree));
-}
 
 START_TEST(storage_that_fails_loses_nothing)
 {
@@ -264,13 +145,14 @@ START_TEST(storage_that_fails_loses_nothing)
 
 	for (nth = 1; nth < CALLS_MAX; nth++) {
 		struct attempt attempt = { .workers = 1 };
-		struct tree tree = copy_of(&pristine);
+		struct tree tree = sample_copy_of(&pristine);
 
-		compact(&tree, nth, faults[_i].os_errno, faults[_i].flags, &attempt);
+		attempt_with_fault(&tree, &compaction, nth, &faults[_i], &attempt);
 		if (attempt.rc != LANCET_OK) {
-			check_failed(&tree, &attempt, nth, _i);
+			attempt_check_failed(&tree, &compaction, &attempt, &faults[_i], nth,
+				look(&tree), DATA_FILES);
 			failed++;
-			clean += data_files(&tree) == (int)DATA_FILES;
+			clean += files_in(&tree, "data") == (int)DATA_FILES;
 		} else {
 			ck_assert_uint_eq(look(&tree), SAMPLE_NEWEST + 2);
 		}
@@ -294,14 +176,14 @@ START_TEST(cancelling_leaves_no_file)
 {
 	struct tree pristine = sample_new();
 	unsigned at, refused = 0, before = 0;
-	int indices = index_files(&pristine);
+	int indices = files_in(&pristine, "_indices");
 
 	for (at = 1; at < CALLS_MAX; at++) {
 		struct attempt attempt = { .workers = worker_counts[_i], .cancel_at = at };
-		struct tree tree = copy_of(&pristine);
+		struct tree tree = sample_copy_of(&pristine);
 		uint64_t newest;
 
-		compact(&tree, 0, 0, 0, &attempt);
+		attempt_with_fault(&tree, &compaction, 0, &faults[0], &attempt);
 		newest = look(&tree);
 		if (attempt.rc == LANCET_OK) {
 			ck_assert_uint_eq(newest, SAMPLE_NEWEST + 2);
@@ -310,8 +192,8 @@ START_TEST(cancelling_leaves_no_file)
 		}
 		ck_assert_msg(attempt.rc == LANCET_CANCELLED, "%s", attempt.err.text);
 		ck_assert_uint_le(newest, SAMPLE_NEWEST + 1);
-		ck_assert_int_eq(data_files(&tree), DATA_FILES);
-		ck_assert_int_eq(index_files(&tree), indices);
+		ck_assert_int_eq(files_in(&tree, "data"), DATA_FILES);
+		ck_assert_int_eq(files_in(&tree, "_indices"), indices);
 		before += newest == SAMPLE_NEWEST;
 		refused++;
 		tree_remove(&tree);
