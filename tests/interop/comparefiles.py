@@ -41,10 +41,11 @@ def answer(ours, theirs):
     return None
 
 
-def main():
+def serve(answer_of):
+    """Answers line by line."""
     for line in sys.stdin:
         try:
-            said = answer(*json.loads(line))
+            said = answer_of(*json.loads(line))
         except BaseException as error:  # pylance's panics are no Exceptions
             said = f"{type(error).__name__}: {str(error)[:300]}"
         print(json.dumps(said), flush=True)
@@ -84,4 +85,4 @@ class Comparer:
 
 
 if __name__ == "__main__":
-    main()
+    serve(answer)

@@ -13,13 +13,13 @@ EXTRA_DIST += \
 EXTRA_DIST += \
 	tests/interop/hidden.py tests/interop/liblancet.py tests/interop/test_overlays.py \
 	tests/interop/test_scan.py
-EXTRA_DIST += tests/interop/test_memory.py tests/interop/test_row_lookup.py
+EXTRA_DIST += tests/interop/places.py tests/interop/test_memory.py tests/interop/test_row_lookup.py
 EXTRA_DIST += tests/interop/test_lineage_spill.py tests/interop/test_remap.py
 
 interop = abs_top_builddir='$(abs_top_builddir)' LANCEFS='$(abs_top_builddir)/lancefs' \
 	LANCET='$(abs_top_builddir)/lancet' READFILE='$(abs_top_builddir)/tests/helpers/readfile' \
 	PYTHONDONTWRITEBYTECODE=1 \
-	$(PYTHON) -m pytest -q -p no:cacheprovider $(INTEROP_FLAGS)
+	$(PYTHON) -m pytest -q -rs -p no:cacheprovider $(INTEROP_FLAGS)
 
 check-interop: lancefs lancet liblancet.la tests/helpers/readfile
 	$(interop) $(srcdir)/tests/interop

@@ -10,20 +10,18 @@ import json
 import os
 import random
 import subprocess
-import tempfile
 from pathlib import Path
 
 import lance
 import pyarrow as pa
 from lance.optimize import Compaction
 
-import archives
 import facts
 import make_reuse
 from commandline import opened, run
+from places import LINEAGE, columns_of, fresh
 
 KINDS = ("untagged", "tagged", "stable")
-LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 KEYS = "abc"
 TAGGED = 1 << 10
 SPILL = {"lance.row_lineage.spill": "true", "lance.row_lineage.inline_max_bytes": "24"}
@@ -140,7 +138,7 @@ class World:
     def __init__(self, kind, seed):
         self.rng = rng = random.Random(f"{kind} {seed}")
         self.kind, self.stable = kind, kind == "stable"
-        self.path = str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
+        self.path = fresh()
         self.told, self.outcomes = [], {}
         rows = table(range(FIRST), rng)
         lance.write_dataset(rows, self.path, max_rows_per_file=PER_FRAGMENT,
@@ -188,8 +186,7 @@ class World:
 
     def check(self, indices):
         ds = opened(self.path)
-        columns = ["id", "k", "v", *(LINEAGE if self.stable else [])]
-        found = ds.to_table(columns=columns).to_pylist()
+        found = ds.to_table(columns=columns_of(ds, ["id", "k", "v"])).to_pylist()
         ids = [row["id"] for row in found]
         assert len(ids) == len(set(ids)), f"doubled: {sorted(i for i in ids if ids.count(i) > 1)}"
         want = set(self.rows)
@@ -308,9 +305,13 @@ class Race(World):
             assert said["code"] in ("busy", "conflict"), said
             self.refused(what, late, before)
             return
-        if what == "append":
+        self.committed(change, read)
+
+    def committed(self, change, read):
+        """What was made on version `read`: appended rows, a change of rows, or None for a rewrite."""
+        if isinstance(change, pa.Table):
             self.advance(self.after_append(change))
-        elif isinstance(change, Change):
+        elif change is not None:
             chosen = change.rows(self.past[read])
             changed = [i for i in chosen if self.rows.get(i) != self.past[read][i]]
             assert not changed, f"rows {changed} had been changed since version {read}"
@@ -385,14 +386,10 @@ class Race(World):
             assert what != "append"
             assert said["errno"] in ("EBUSY", "EAGAIN", "ESTALE", "EINVAL", "EOPNOTSUPP"), said
             self.advance(self.rows)
-        elif what == "append":
-            self.advance(self.after_append(change))
-        elif isinstance(change, Change) and "version" in said:
-            chosen = change.rows(self.past[read])
-            changed = [i for i in chosen if self.rows.get(i) != self.past[read][i]]
-            assert not changed, f"rows {changed} had been changed since version {read}"
-            self.advance(self.after(change, chosen))
+        elif "version" in said:
+            self.committed(change, read)
         else:
+            assert what != "append"
             self.advance(self.rows)
 
     def step(self):

@@ -4,7 +4,6 @@ Beside what generate.py has: NaN, negative zero and the ends of every range, lon
 lists and vectors of vectors, dictionaries of all kinds, packed structs, blobs, extension types, the
 null type, and fields below others that can't be null. The same for a seed on every machine.
 """
-import datetime
 import decimal
 import math
 import random

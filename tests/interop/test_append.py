@@ -483,6 +483,7 @@ def test_a_dry_run_is_not_known(scratch):
 
 @pytest.mark.parametrize("form", ("one batch", "many packed batches"))
 def test_memory_does_not_depend_on_the_rows(scratch, form):
+    """Where no sanitizer is built in: it reserves more than the limit. Alone: -k test_memory_does."""
     if programs.under_sanitizer("lancet"):
         pytest.skip("memory of the sanitizer")
     count = 40_000_000 if form == "one batch" else 20_000_000

@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import subprocess
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,22 +19,11 @@ import commits
 import generate
 import programs
 from commandline import opened, refusal, result, run
+from places import columns_of, copy_of, fresh
 
 VERSIONS = ("2.0", "2.1", "2.2")
-LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 # More of them on demand.
 SEEDS = range(int(os.environ.get("LANCEFS_COMPACT_SEEDS", "24")))
-
-
-def fresh():
-    """A path for a dataset of its own."""
-    return str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
-
-
-def copy_of(path):
-    copy = fresh()
-    shutil.copytree(path, copy)
-    return copy
 
 
 def layout(path):
@@ -46,9 +34,7 @@ def layout(path):
 def content(path):
     """All rows in their order, with their ids and versions where they have some."""
     ds = opened(path)
-    lineage = LINEAGE if ds.has_stable_row_ids else []
-    names = [f.name for f in ds.schema]
-    rows = ds.scanner(columns=[*names, *lineage], scan_in_order=True).to_table()
+    rows = ds.scanner(columns=columns_of(ds), scan_in_order=True).to_table()
     for at, field in enumerate(rows.schema):
         # The same values may have another dictionary.
         if pa.types.is_dictionary(field.type):
@@ -256,7 +242,7 @@ def test_ids_are_reserved_in_a_version_of_their_own():
     path = spread()
     made = result(path, "compact", "target_rows=10")
     assert made["version"] == "6" and made["read_version"] == "4"
-    reserved = json.loads(json.dumps(made["plan"][0]["destinations"]))
+    reserved = made["plan"][0]["destinations"]
     assert [d["fragment"] for d in reserved] == [3, 4] and [d["rows"] for d in reserved] == [10] * 2
     assert [f.fragment_id for f in opened(path).get_fragments()] == [0, 2, 3, 4]
     assert [f.fragment_id for f in opened(path, 5).get_fragments()] == [0, 1, 2]
@@ -329,8 +315,7 @@ OTHER_PLANS = {"fixtures/era_0_15_0", "fixtures-rust/fri_mixed", "fixtures-writt
 
 def multiset(path):
     ds = opened(path)
-    names = [*(f.name for f in ds.schema), *(LINEAGE if ds.has_stable_row_ids else [])]
-    rows = ds.scanner(columns=names, blob_handling="all_binary").to_table()
+    rows = ds.scanner(columns=columns_of(ds), blob_handling="all_binary").to_table()
     return Counter(map(repr, rows.to_pylist()))
 
 

@@ -1,5 +1,4 @@
 """Row ids and versions that compaction carries over: the values are pylance's, wherever they lie."""
-import tempfile
 from pathlib import Path
 
 import lance
@@ -7,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import archives
 import facts
 from commandline import opened, refusal, result
-from test_compact import content, copy_of
+from places import copy_of, fresh
+from test_compact import content
 
 VERSIONS = ("2.0", "2.1", "2.2")
 KINDS = ("row_ids", "created_at", "last_updated_at")
@@ -21,7 +20,7 @@ ROWS = 4000
 
 def make(version="2.2", most=None, spill="true"):
     """Four fragments; the config is that of spilled sequences."""
-    path = str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
+    path = fresh()
     lance.write_dataset(rows(0, ROWS), path, max_rows_per_file=ROWS // 4,
                         data_storage_version=version, enable_stable_row_ids=True)
     configure(path, spill, most)

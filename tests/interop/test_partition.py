@@ -16,23 +16,19 @@ import facts
 import reuse
 import test_remap as tables
 from commandline import opened, refusal, result
+from places import columns_of, fresh
 from test_translate import translated
 
-LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 NO_LABEL = 0xFFFF
-TAGGED = 1 << 10
 VERSIONS = ("2.0", "2.1", "2.2")
 # More of them on demand.
 SEEDS = range(int(os.environ.get("LANCEFS_PARTITION_SEEDS", "2")))
 
-fresh = tables.fresh
-
 
 def rows_of(ds, names, fragments=None):
     """Rows of these fragments in their order."""
-    lineage = LINEAGE if ds.has_stable_row_ids else []
     found = [f for f in ds.get_fragments() if fragments is None or f.fragment_id in fragments]
-    return ds.scanner(columns=[*names, *lineage], fragments=found,
+    return ds.scanner(columns=columns_of(ds, names), fragments=found,
                       scan_in_order=True).to_table().to_pylist()
 
 

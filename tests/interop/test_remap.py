@@ -1,17 +1,15 @@
 """Indices of pylance answer the same queries after our compaction as before it, by themselves."""
 import os
 import random
-import tempfile
-from pathlib import Path
 
 import lance
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import archives
 import make_reuse
 from commandline import opened, result
+from places import fresh
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta".split()
 DIMENSION = 8
@@ -55,10 +53,6 @@ def rows(first, count):
         "n": pa.array(ids, pa.int64()),
         "v": pa.FixedSizeListArray.from_arrays(
             pa.array(rng.random(count * DIMENSION), pa.float32()), DIMENSION)})
-
-
-def fresh():
-    return str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
 
 
 def append(path, first, count, **options):

@@ -2,19 +2,16 @@
 comes back, ids and versions are as they must be, indices answer. And what is refused, and how, is
 what pylance refuses when its own compaction waits as long."""
 import os
-import shutil
-import tempfile
-from pathlib import Path
 
 import lance
 import pyarrow as pa
 import pytest
 from lance.optimize import Compaction
 
-import archives
 import make_reuse
 import racemodel
 from commandline import opened, result
+from places import columns_of, copy_of, fresh
 
 # All 1,000 histories: make check-interop-races.
 SEEDS = range(int(os.environ.get("LANCEFS_RACE_SEEDS", "14")))
@@ -31,16 +28,6 @@ def test_histories(kind, seed):
 MODES = {"untagged": ("untagged", "auto"), "deferred": ("untagged", "defer"),
          "tagged": ("tagged", "auto"), "stable": ("stable", "auto")}
 SOURCES = "1,2"  # of fragments 0 to 5, which have 10 rows each
-
-
-def fresh():
-    return str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
-
-
-def copy_of(path):
-    copy = fresh()
-    shutil.copytree(path, copy)
-    return copy
 
 
 def rows(ids):
@@ -98,9 +85,7 @@ MEANWHILE = {
 
 def content(path):
     ds = opened(path)
-    lineage = racemodel.LINEAGE if ds.has_stable_row_ids else []
-    names = [f.name for f in ds.schema]
-    found = ds.to_table(columns=[*names, *lineage]).to_pylist()
+    found = ds.to_table(columns=columns_of(ds)).to_pylist()
     return sorted([list(row.values()) for row in found], key=lambda row: row[0])
 
 

@@ -19,10 +19,10 @@ import lance
 import programs
 import schemas
 from commandline import opened, result, run
+from places import columns_of
 
 FIRST, END = map(int, os.environ.get("LANCEFS_ROUNDTRIP_SEEDS", "0:22").split(":"))
 SEEDS = range(FIRST, END)
-LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 FILTERS = ("key = 17", "key >= 40 and key < 95", "m = 3", "m in (1, 5, 6)", "m is null", "n > 3")
 
 
@@ -93,9 +93,7 @@ def prepared(home, version, seed):
 
 def look(ds):
     """All rows by their key, with ids and versions where they have some."""
-    lineage = LINEAGE if ds.has_stable_row_ids else []
-    names = [field.name for field in ds.schema]
-    rows = ds.scanner(columns=[*names, *lineage], blob_handling="all_binary").to_table()
+    rows = ds.scanner(columns=columns_of(ds), blob_handling="all_binary").to_table()
     # Keys may have other dictionaries in each fragment, which can't be sorted together.
     rows = pa.table([exactly.joined(column) for column in rows.columns], names=rows.column_names)
     return rows.take(pa.compute.sort_indices(rows["key"]))

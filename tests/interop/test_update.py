@@ -2,8 +2,6 @@
 rows, row ids and versions, and indices that answer the same."""
 import json
 import random
-import shutil
-import tempfile
 from pathlib import Path
 
 import lance
@@ -11,35 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import archives
 import conditions
 import generate
 import peer
 import programs
 from commandline import opened, refusal, result
+from places import columns_of, copy_of, fresh
 
 VERSIONS = ("2.0", "2.1", "2.2")
-LINEAGE = ["_rowid", "_row_created_at_version", "_row_last_updated_at_version"]
 SEEDS = range(20)
 SPILL = {"lance.row_lineage.spill": "true", "lance.row_lineage.inline_max_bytes": "40"}
-
-
-def fresh():
-    return str(Path(tempfile.mkdtemp(dir=archives.scratch())) / "data.lance")
-
-
-def copy_of(path):
-    copy = fresh()
-    shutil.copytree(path, copy)
-    return copy
 
 
 def content(path):
     """All rows, by row id where they keep it."""
     ds = opened(path)
-    lineage = LINEAGE if ds.has_stable_row_ids else []
-    rows = ds.to_table(columns=[*(f.name for f in ds.schema), *lineage]).to_pylist()
-    return sorted(repr((row["_rowid"] if lineage else 0, row)) for row in rows)
+    rows = ds.to_table(columns=columns_of(ds)).to_pylist()
+    return sorted(repr((row.get("_rowid", 0), row)) for row in rows)
 
 
 def same(ours, theirs):
