@@ -45,6 +45,10 @@ int change_new(lancet_version *read, lancet_change **ret_change, struct lancet_e
  * INVALID: no transaction on an existing dataset has read it. */
 int change_open_read(lancet_change *change, struct lancet_error *err);
 
+/* Fails as a commit at this moment would, as far as that can be told without writing: its fragments
+ * may have any ids that nobody has. BUSY, CONFLICT: a commit would say why. */
+int change_rehearse(lancet_change *change, struct lancet_error *err);
+
 /* INVALID when it was committed already. */
 int change_check_open(const lancet_change *change, struct lancet_error *err);
 int change_no_memory(struct lancet_error *err);

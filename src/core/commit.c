@@ -150,6 +150,29 @@ find_by_token(struct commit *commit, struct lancet_error *err)
 	return rc;
 }
 
+static const struct lancet_commit_result no_result = {
+	.operation = "", .conflict_operation = "", .conflict_rule = ""
+};
+
+static void
+init(struct commit *commit, lancet_change *change, struct lancet_commit_result *result)
+{
+	*commit = (struct commit){ .change = change,
+		.result = result,
+		.dataset = change->dataset,
+		.store = dataset_base(change->dataset)->store };
+	*result = no_result;
+}
+
+static void
+release(struct commit *commit)
+{
+	rebase_release(&commit->rebase);
+	preconditions_free(commit->preconditions);
+	lancet_transaction_free(commit->ours);
+	lancet_version_unref(commit->newest);
+}
+
 static int
 begin(struct commit *commit, struct lancet_error *err)
 {
@@ -165,7 +188,13 @@ begin(struct commit *commit, struct lancet_error *err)
 	TRY(rebase_init(&commit->rebase, commit->ours, change->read, change->affected,
 		change->reuse_entry, err));
 	result->operation = operation_kind_name(commit->rebase.touched.kind);
-	TRY(preconditions_open(commit->ours, change->read, &commit->preconditions, err));
+	return preconditions_open(commit->ours, change->read, &commit->preconditions, err);
+}
+
+static int
+may_begin(struct commit *commit, struct lancet_error *err)
+{
+	TRY(begin(commit, err));
 	TRY(find_by_token(commit, err));
 	if (commit->done)
 		return LANCET_OK;
@@ -207,25 +236,36 @@ lancet_commit(lancet_change *change, const struct lancet_commit_options *options
 	struct lancet_commit_result *ret_result, struct lancet_error *err)
 {
 	static const struct lancet_commit_options defaults = { .retries = LANCET_COMMIT_RETRIES };
-	struct commit commit = { .change = change,
-		.result = ret_result,
-		.dataset = change->dataset,
-		.store = dataset_base(change->dataset)->store };
+	struct commit commit;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
-	*ret_result = (struct lancet_commit_result){
-		.operation = "", .conflict_operation = "", .conflict_rule = ""
-	};
+	init(&commit, change, ret_result);
 	commit.durable = !options->not_durable;
-	rc = begin(&commit, err);
+	rc = may_begin(&commit, err);
 	if (rc == LANCET_OK && !commit.done)
 		rc = run(&commit, options, err);
 	ret_result->stored = (struct lancet_bytes){ change->stored, change->stored_size };
-	rebase_release(&commit.rebase);
-	preconditions_free(commit.preconditions);
-	lancet_transaction_free(commit.ours);
-	lancet_version_unref(commit.newest);
+	release(&commit);
+	return rc;
+}
+
+int
+change_rehearse(lancet_change *change, struct lancet_error *err)
+{
+	struct lancet_commit_result result;
+	struct commit commit;
+	int rc;
+
+	init(&commit, change, &result);
+	rc = begin(&commit, err);
+	if (rc == LANCET_OK)
+		rc = commit_find_newest(&commit, err);
+	if (rc == LANCET_OK)
+		rc = commit_check(&commit, err);
+	if (rc == LANCET_OK)
+		rc = commit_rehearse(&commit, err);
+	release(&commit);
 	return rc;
 }

@@ -14,6 +14,7 @@
 
 #include "dataset.h"
 #include "deletion_write.h"
+#include "fragment.h"
 #include "lance/transaction.pb-c.h"
 #include "manifest_write.h"
 #include "operation.h"
@@ -213,32 +214,61 @@ take_result(struct attempt *attempt)
 	manifest_write_hint(commit->store, attempt->draft.number);
 }
 
+/* All that is done before anything is written. */
 static int
-run(struct attempt *attempt, enum commit_outcome *ret_outcome, struct lancet_error *err)
+prepare(struct attempt *attempt, struct lancet_error *err)
 {
 	TRY(build(attempt, err));
 	TRY(encode(attempt, err));
 	TRY(find_name(attempt, err));
-	TRY(manifest_write_prepare(&attempt->draft, slice_of(attempt->bytes, attempt->size),
-		transaction_name(attempt), &attempt->manifest, err));
-	TRY(publish(attempt, ret_outcome, err));
-	if (*ret_outcome == COMMIT_MADE)
-		take_result(attempt);
+	return manifest_write_prepare(&attempt->draft, slice_of(attempt->bytes, attempt->size),
+		transaction_name(attempt), &attempt->manifest, err);
+}
+
+static int
+begin(struct attempt *attempt, struct commit *commit, struct lancet_error *err)
+{
+	*attempt = (struct attempt){ .commit = commit };
+	TRY(draft_init(&attempt->draft, commit->newest, commit->newest, &commit->rebase, err));
+	publish_init(&attempt->files, commit->store, commit->durable);
 	return LANCET_OK;
+}
+
+static void
+release(struct attempt *attempt)
+{
+	splice_release(&attempt->manifest);
+	publish_release(&attempt->files);
+	free(attempt->bytes);
+	draft_release(&attempt->draft);
 }
 
 int
 commit_attempt(struct commit *commit, enum commit_outcome *ret_outcome, struct lancet_error *err)
 {
-	struct attempt attempt = { .commit = commit };
+	struct attempt attempt;
 	int rc;
 
-	TRY(draft_init(&attempt.draft, commit->newest, commit->newest, &commit->rebase, err));
-	publish_init(&attempt.files, commit->store, commit->durable);
-	rc = run(&attempt, ret_outcome, err);
-	splice_release(&attempt.manifest);
-	publish_release(&attempt.files);
-	free(attempt.bytes);
-	draft_release(&attempt.draft);
+	TRY(begin(&attempt, commit, err));
+	rc = prepare(&attempt, err);
+	if (rc == LANCET_OK)
+		rc = publish(&attempt, ret_outcome, err);
+	if (rc == LANCET_OK && *ret_outcome == COMMIT_MADE)
+		take_result(&attempt);
+	release(&attempt);
+	return rc;
+}
+
+int
+commit_rehearse(struct commit *commit, struct lancet_error *err)
+{
+	struct attempt attempt;
+	int rc;
+
+	TRY(begin(&attempt, commit, err));
+	attempt.draft.has_max_fragment_id = true;
+	attempt.draft.max_fragment_id = FRAGMENT_ID_MAX;
+	rc = prepare(&attempt, err);
+	release(&attempt);
 	return rc;
 }

@@ -49,6 +49,8 @@ int commit_is_ours(const struct commit *commit, lancet_version *version, bool *r
  * whether the version was made. */
 int commit_attempt(
 	struct commit *commit, enum commit_outcome *ret_outcome, struct lancet_error *err);
+/* Builds on commit->newest, where all fragment ids count as reserved; nothing is published. */
+int commit_rehearse(struct commit *commit, struct lancet_error *err);
 
 /* Deletion files to be written for an attempt (commit_deletions.c). */
 struct commit_deletion {

@@ -14,14 +14,13 @@
 
 #include "dataset.h"
 #include "flags.h"
+#include "fragment.h"
 #include "lance/table.pb-c.h"
 #include "lance/transaction.pb-c.h"
 #include "names.h"
 #include "transaction.h"
 #include "util/macros.h"
 #include "util/pbunpack.h"
-
-#define FRAGMENT_ID_MAX (UINT32_MAX - 1) /* the next one is no row address */
 
 /* Manifest fields that have no released definition: what they mean can't be kept true. */
 enum { MANIFEST_CLUSTERING = 25, MANIFEST_MAX_CLUSTERING_ID = 26 };

@@ -10,7 +10,8 @@
 #include <lancet/fragment.h>
 #include "util/arena.h"
 
-#define FRAGMENT_LINEAGE 3 /* enum lancet_lineage */
+#define FRAGMENT_LINEAGE 3                /* enum lancet_lineage */
+#define FRAGMENT_ID_MAX  (UINT32_MAX - 1) /* the next one is no row address */
 
 /* The encoded RowIdSequence or RowDatasetVersionSequence: a range of version->file. */
 struct fragment_inline {

@@ -2,9 +2,8 @@
  */
 #include "operation.h"
 
+#include "fragment.h"
 #include "lance/transaction.pb-c.h"
-
-#define FRAGMENT_ID_MAX (UINT32_MAX - 1)
 
 int
 op_reserve_fragments_check(struct draft *draft, struct lancet_error *err)

@@ -27,6 +27,7 @@ remap_plan_free(struct remap_plan *plan)
 	free(plan->marks);
 	free(plan->classes);
 	free(plan->segments);
+	row_moves_free(plan->moves);
 	lancet_version_unref(plan->read);
 	free(plan);
 }
@@ -209,10 +210,19 @@ remap_records(const struct remap_plan *plan, const lancet_rewrite *rewrite,
 }
 
 int
+remap_prepare(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
+	const struct lancet_rewrite_run *run, struct lancet_error *err)
+{
+	if (plan->stable)
+		return remap_btrees_prepare(plan, rewrite, change, run, err);
+	return remap_history(plan, rewrite, change, err);
+}
+
+int
 remap_finish(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
 	const struct lancet_rewrite_run *run, struct lancet_error *err)
 {
 	if (plan->stable)
-		return remap_btrees(plan, rewrite, change, run, err);
+		return remap_btrees_write(plan, change, run, err);
 	return remap_history(plan, rewrite, change, err);
 }

@@ -13,6 +13,7 @@
 #include "rewrite_plan.h"
 
 struct index_reach;
+struct row_moves;
 
 enum remap_fate {
 	REMAP_KEEPS,    /* row ids: nothing happens to the files */
@@ -26,6 +27,8 @@ struct remap_segment {
 	const struct lancet_index_segment *segment;
 	enum remap_fate fate;
 	const char *why; /* REMAP_LOSES: static */
+	bool touched;    /* REMAP_REWRITES: it answers for a rewritten fragment, as prepared */
+	uint8_t new_uuid[16]; /* of its new files */
 };
 
 /* Bits by ordinal. */
@@ -49,6 +52,7 @@ struct remap_plan {
 	uint16_t *reasons; /* by ordinal: why it is not rewritten, 1 + the place; 0: it may be */
 	char **texts;
 	size_t text_count;
+	struct row_moves *moves; /* once some segment is to be rewritten */
 };
 
 /* Visits the segments, each with what its index reaches; not followed yet. Ends with the first
@@ -77,10 +81,12 @@ int remap_survivors(
 	const struct rewrite_source *source, struct buf *into, struct lancet_error *err);
 
 /* remap_moves.c: new addresses of rows. */
-struct row_moves;
 int row_moves_make(
 	const lancet_rewrite *rewrite, struct row_moves **ret_moves, struct lancet_error *err);
 void row_moves_free(struct row_moves *moves);
+/* CORRUPT: the address of a row that a source does not have. */
+int row_moves_check(const struct row_moves *moves, const uint64_t *addresses, size_t count,
+	struct lancet_error *err);
 /* Replaces addresses of rewritten rows; those of deleted rows and of other fragments stay. */
 int row_moves_apply(
 	const struct row_moves *moves, uint64_t *addresses, size_t count, struct lancet_error *err);
@@ -100,18 +106,22 @@ struct btree_writing {
 	const struct lancet_rewrite_run *run;
 	const struct row_moves *moves;
 	const struct remap_segment *segment;
-	uint64_t chunk_rows; /* read at once */
-	char uuid[37];       /* what follows is set by remap_btree_write */
-	uint8_t uuid_bytes[16];
-	uint64_t data_size, lookup_size; /* bytes */
+	uint64_t chunk_rows;             /* read at once */
+	uint64_t data_size, lookup_size; /* bytes; set by remap_btree_write */
 };
-/* Writes its files below a new UUID; they belong to the change. */
+/* Reads all of both files, since what can't be read is not to be found out after ids are reserved.
+ * CORRUPT, by the file. */
+int remap_btree_prove(
+	struct btree_writing *writing, lancet_version *read, struct lancet_error *err);
+/* Writes its files below the new UUID; they belong to the change. */
 int remap_btree_write(
 	struct btree_writing *writing, lancet_version *read, struct lancet_error *err);
 
-/* remap_entries.c: does that for each segment with that fate that answers for a rewritten fragment,
- * and tells the message. */
-int remap_btrees(const struct remap_plan *plan, const lancet_rewrite *rewrite,
+/* remap_entries.c: these for each segment with that fate that answers for a rewritten fragment; the
+ * message names them from the beginning, and their sizes in the end. */
+int remap_btrees_prepare(struct remap_plan *plan, const lancet_rewrite *rewrite,
 	lancet_change *change, const struct lancet_rewrite_run *run, struct lancet_error *err);
+int remap_btrees_write(const struct remap_plan *plan, lancet_change *change,
+	const struct lancet_rewrite_run *run, struct lancet_error *err);
 
 #endif

@@ -99,17 +99,10 @@ is_root(const struct pages *pages, size_t root, const char *name)
 }
 
 static int
-place_columns(struct pages *pages, const char **ret_why, struct lancet_error *err)
+place_columns(struct pages *pages, struct lancet_error *err)
 {
-	TRY(datafile_schema(pages->file, FIELD_BLOB_DESCRIPTIONS, &pages->tree, &pages->rows, err));
-	if (pages->tree.root_count != ROOTS || !is_root(pages, ROOT_VALUES, "values") ||
-		!is_root(pages, ROOT_IDS, "ids") ||
-		!slice_equal(pages->tree.roots[ROOT_IDS].logical_type, slice_text("uint64"))) {
-		*ret_why = "its files are not those of a B-tree";
-		return LANCET_OK;
-	}
-	pages->columns = calloc(pages->tree.count, sizeof(*pages->columns));
-	pages->places = calloc(pages->tree.count, sizeof(*pages->places));
+	pages->columns = calloc((size_t)pages->tree.count + 1, sizeof(*pages->columns));
+	pages->places = calloc((size_t)pages->tree.count + 1, sizeof(*pages->places));
 	if (pages->columns == NULL || pages->places == NULL)
 		return change_no_memory(err);
 	datafile_number_columns(datafile_version(pages->file), &pages->tree, pages->columns);
@@ -118,6 +111,19 @@ place_columns(struct pages *pages, const char **ret_why, struct lancet_error *er
 			pages->places[i] =
 				(struct column_place){ pages->file, (uint32_t)pages->columns[i] };
 	return LANCET_OK;
+}
+
+static int
+open_columns(struct pages *pages, const char **ret_why, struct lancet_error *err)
+{
+	TRY(datafile_schema(pages->file, FIELD_BLOB_DESCRIPTIONS, &pages->tree, &pages->rows, err));
+	if (pages->tree.root_count != ROOTS || !is_root(pages, ROOT_VALUES, "values") ||
+		!is_root(pages, ROOT_IDS, "ids") ||
+		!slice_equal(pages->tree.roots[ROOT_IDS].logical_type, slice_text("uint64"))) {
+		*ret_why = "its files are not those of a B-tree";
+		return LANCET_OK;
+	}
+	return place_columns(pages, err);
 }
 
 static int
@@ -148,7 +154,7 @@ open_pages(struct pages *pages, lancet_version *read, const struct lancet_index_
 {
 	TRY(open_files(pages, read, segment, ret_why, err));
 	if (*ret_why == NULL)
-		TRY(place_columns(pages, ret_why, err));
+		TRY(open_columns(pages, ret_why, err));
 	return *ret_why == NULL ? open_writer(pages, sink, ret_why, err) : LANCET_OK;
 }
 
@@ -192,7 +198,10 @@ remap_btree_check(lancet_version *read, const struct lancet_index_segment *segme
 static void
 key_of(const struct btree_writing *writing, const char *name, char into[KEY_MAX])
 {
-	(void)snprintf(into, KEY_MAX, "_indices/%s/%s", writing->uuid, name);
+	char uuid[UUID_TEXT_SIZE + 1];
+
+	uuid_unparse_lower(writing->segment->new_uuid, uuid);
+	(void)snprintf(into, KEY_MAX, "_indices/%s/%s", uuid, name);
 }
 
 static int
@@ -211,19 +220,51 @@ put_parts(void *context, const struct slice *parts, size_t count, struct lancet_
 	return store_writer_put_parts(*(struct store_writer **)context, parts, count, err);
 }
 
+/* What is done with some values of a column. */
+typedef int (*root_visitor)(struct btree_writing *writing, struct pages *pages, size_t root,
+	struct array *values, struct lancet_error *err);
+
+/* The addresses moved. */
 static int
-map_ids(const struct btree_writing *writing, struct array *values, struct lancet_error *err)
+put_values(struct btree_writing *writing, struct pages *pages, size_t root, struct array *values,
+	struct lancet_error *err)
 {
 	uint64_t *ids = (uint64_t *)(void *)values->data.data;
 
-	if (values->null_count != 0)
-		return lancet_fail(err, LANCET_CORRUPT, BTREE_DATA_FILE ": a row address is null");
-	return row_moves_apply(writing->moves, ids, (size_t)values->length, err);
+	if (root == ROOT_IDS)
+		TRY(row_moves_apply(writing->moves, ids, (size_t)values->length, err));
+	return file_writer_put(pages->writer, root, values, 0, values->length, err);
 }
 
-/* Reads a column bit by bit and writes it, the addresses moved. */
 static int
-put_root(struct btree_writing *writing, struct pages *pages, size_t root,
+check_values(struct btree_writing *writing, struct pages *pages, size_t root, struct array *values,
+	struct lancet_error *err)
+{
+	(void)pages;
+	if (root != ROOT_IDS)
+		return LANCET_OK;
+	if (values->null_count != 0)
+		return lancet_fail(err, LANCET_CORRUPT, "a row address is null");
+	return row_moves_check(writing->moves, (const uint64_t *)(const void *)values->data.data,
+		(size_t)values->length, err);
+}
+
+/* Of a file whose columns need no more than that they can be read. */
+static int
+pass_values(struct btree_writing *writing, struct pages *pages, size_t root, struct array *values,
+	struct lancet_error *err)
+{
+	(void)writing;
+	(void)pages;
+	(void)root;
+	(void)values;
+	(void)err;
+	return LANCET_OK;
+}
+
+/* Reads a column bit by bit. */
+static int
+visit_values(struct btree_writing *writing, struct pages *pages, size_t root, root_visitor visitor,
 	struct field_reader *reader, struct array *values, struct lancet_error *err)
 {
 	for (uint64_t at = 0; at < pages->rows; at += writing->chunk_rows) {
@@ -234,15 +275,14 @@ put_root(struct btree_writing *writing, struct pages *pages, size_t root,
 		TRY(check_cancelled(writing, err));
 		array_reset(values);
 		TRY(field_reader_read(reader, &range, 1, values, err));
-		if (root == ROOT_IDS)
-			TRY(map_ids(writing, values, err));
-		TRY(file_writer_put(pages->writer, root, values, 0, range.count, err));
+		TRY(visitor(writing, pages, root, values, err));
 	}
 	return LANCET_OK;
 }
 
 static int
-read_root(struct btree_writing *writing, struct pages *pages, size_t root, struct lancet_error *err)
+visit_root(struct btree_writing *writing, struct pages *pages, size_t root, root_visitor visitor,
+	struct lancet_error *err)
 {
 	const struct field *field = &pages->tree.roots[root];
 	struct array_budget budget = { .limit = SIZE_MAX };
@@ -253,7 +293,7 @@ read_root(struct btree_writing *writing, struct pages *pages, size_t root, struc
 	TRY(array_init(&values, field, &budget, err));
 	rc = field_reader_open(field, pages->places, pages->rows, &reader, err);
 	if (rc == LANCET_OK) {
-		rc = put_root(writing, pages, root, reader, &values, err);
+		rc = visit_values(writing, pages, root, visitor, reader, &values, err);
 		field_reader_free(reader);
 	}
 	array_release(&values);
@@ -268,8 +308,8 @@ write_roots(struct btree_writing *writing, struct pages *pages, struct lancet_er
 	if (file_writer_can_copy(pages->writer, ROOT_VALUES, pages->places))
 		TRY(file_writer_copy(pages->writer, ROOT_VALUES, pages->places, pages->rows, err));
 	else
-		TRY(read_root(writing, pages, ROOT_VALUES, err));
-	TRY(read_root(writing, pages, ROOT_IDS, err));
+		TRY(visit_root(writing, pages, ROOT_VALUES, put_values, err));
+	TRY(visit_root(writing, pages, ROOT_IDS, put_values, err));
 	TRY(file_writer_finish(pages->writer, &written, err));
 	writing->data_size = written.size;
 	return LANCET_OK;
@@ -297,6 +337,12 @@ copy_lookup(struct btree_writing *writing, struct source *from, struct lancet_er
 }
 
 static int
+changed(const char *why, struct lancet_error *err)
+{
+	return lancet_fail(err, LANCET_INVALID, "changed while rows were rewritten: %s", why);
+}
+
+static int
 write_files(struct btree_writing *writing, lancet_version *read, struct pages *pages,
 	struct lancet_error *err)
 {
@@ -307,27 +353,94 @@ write_files(struct btree_writing *writing, lancet_version *read, struct pages *p
 	TRY(open_pages(pages, read, writing->segment->segment,
 		(struct file_sink){ put_parts, &writer }, &why, err));
 	if (why != NULL)
-		return lancet_fail(
-			err, LANCET_INVALID, "changed while rows were rewritten: %s", why);
+		return changed(why, err);
 	key_of(writing, BTREE_DATA_FILE, key);
 	TRY(publish_open(&writing->change->files, key, PUBLISH_NEW, &writer, err));
 	TRY(write_roots(writing, pages, err));
 	return copy_lookup(writing, pages->lookup, err);
 }
 
-int
-remap_btree_write(struct btree_writing *writing, lancet_version *read, struct lancet_error *err)
+static int
+prove_roots(struct btree_writing *writing, struct pages *pages, root_visitor visitor,
+	struct lancet_error *err)
 {
-	struct lancet_bytes name = writing->segment->index->name;
+	for (size_t i = 0; i < pages->tree.root_count; i++)
+		TRY(visit_root(writing, pages, i, visitor, err));
+	return LANCET_OK;
+}
+
+static int
+prove_lookup(struct btree_writing *writing, struct source *file, struct lancet_error *err)
+{
 	struct pages pages = { 0 };
+	int rc = datafile_open(file, &pages.file, err);
+
+	if (rc == LANCET_OK)
+		rc = datafile_schema(
+			pages.file, FIELD_BLOB_DESCRIPTIONS, &pages.tree, &pages.rows, err);
+	if (rc == LANCET_OK)
+		rc = place_columns(&pages, err);
+	if (rc == LANCET_OK)
+		rc = prove_roots(writing, &pages, pass_values, err);
+	release(&pages);
+	return rc;
+}
+
+/* What was wrong with which file of the segment as it is. */
+static int
+name_file(const struct btree_writing *writing, int rc, const char *name, struct lancet_error *err)
+{
+	char uuid[UUID_TEXT_SIZE + 1];
+
+	uuid_unparse_lower(writing->segment->segment->uuid, uuid);
+	return lancet_wrap(err, rc, "_indices/%s/%s", uuid, name);
+}
+
+static int
+prove_files(struct btree_writing *writing, lancet_version *read, struct pages *pages,
+	struct lancet_error *err)
+{
+	const struct file_sink nowhere = { put_nowhere, NULL };
+	const char *why = NULL;
 	int rc;
 
-	uuid_generate_random(writing->uuid_bytes);
-	uuid_unparse_lower(writing->uuid_bytes, writing->uuid);
-	rc = write_files(writing, read, &pages, err);
-	release(&pages);
+	TRY(open_pages(pages, read, writing->segment->segment, nowhere, &why, err));
+	if (why != NULL)
+		return changed(why, err);
+	rc = prove_roots(writing, pages, check_values, err);
+	if (rc != LANCET_OK)
+		return name_file(writing, rc, BTREE_DATA_FILE, err);
+	rc = prove_lookup(writing, pages->lookup, err);
+	return rc == LANCET_OK ? rc : name_file(writing, rc, BTREE_LOOKUP_FILE, err);
+}
+
+static int
+name_index(const struct btree_writing *writing, int rc, struct lancet_error *err)
+{
+	struct lancet_bytes name = writing->segment->index->name;
+
 	return rc == LANCET_OK
 		       ? rc
 		       : lancet_wrap(err, rc, "index %.*s", name.size < 80 ? (int)name.size : 80,
 				 (const char *)name.data);
+}
+
+int
+remap_btree_prove(struct btree_writing *writing, lancet_version *read, struct lancet_error *err)
+{
+	struct pages pages = { 0 };
+	int rc = prove_files(writing, read, &pages, err);
+
+	release(&pages);
+	return name_index(writing, rc, err);
+}
+
+int
+remap_btree_write(struct btree_writing *writing, lancet_version *read, struct lancet_error *err)
+{
+	struct pages pages = { 0 };
+	int rc = write_files(writing, read, &pages, err);
+
+	release(&pages);
+	return name_index(writing, rc, err);
 }

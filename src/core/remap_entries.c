@@ -1,7 +1,7 @@
 /* Index entries of a rewrite whose files are written anew: what the message says of them. */
 #include "remap.h"
 
-#include <stdlib.h>
+#include <uuid/uuid.h>
 
 #include "change_build.h"
 #include "index_reach.h"
@@ -14,14 +14,13 @@
 typedef Lance__Table__Transaction__Rewrite__RewrittenIndex Rewritten;
 
 static Lance__Table__IndexFile *
-make_file(lancet_change *change, const char *name, uint64_t size, struct lancet_error *err)
+make_file(lancet_change *change, const char *name, struct lancet_error *err)
 {
 	Lance__Table__IndexFile *file = change_alloc(change, 1, sizeof(*file), err);
 
 	if (file == NULL)
 		return NULL;
 	lance__table__index_file__init(file);
-	file->size_bytes = size;
 	return change_text(change, name, &file->path, err) == LANCET_OK ? file : NULL;
 }
 
@@ -53,35 +52,36 @@ copy_bytes(lancet_change *change, struct lancet_bytes bytes, ProtobufCBinaryData
 	return LANCET_OK;
 }
 
+/* Their sizes are told once they are written. */
 static int
-set_files(const struct btree_writing *writing, Rewritten *rewritten, struct lancet_error *err)
+set_files(lancet_change *change, Rewritten *rewritten, struct lancet_error *err)
 {
-	lancet_change *change = writing->change;
+	static const char *const names[] = { BTREE_LOOKUP_FILE, BTREE_DATA_FILE };
 
-	rewritten->new_index_files = change_alloc(change, 2, sizeof(void *), err);
+	rewritten->new_index_files = change_alloc(change, ARRAY_SIZE(names), sizeof(void *), err);
 	if (rewritten->new_index_files == NULL)
 		return LANCET_NO_MEMORY;
-	rewritten->new_index_files[0] =
-		make_file(change, BTREE_LOOKUP_FILE, writing->lookup_size, err);
-	rewritten->new_index_files[1] = make_file(change, BTREE_DATA_FILE, writing->data_size, err);
-	rewritten->n_new_index_files = 2;
-	return rewritten->new_index_files[0] == NULL || rewritten->new_index_files[1] == NULL
-		       ? LANCET_NO_MEMORY
-		       : LANCET_OK;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		rewritten->new_index_files[i] = make_file(change, names[i], err);
+		if (rewritten->new_index_files[i] == NULL)
+			return LANCET_NO_MEMORY;
+	}
+	rewritten->n_new_index_files = ARRAY_SIZE(names);
+	return LANCET_OK;
 }
 
 static int
-set_rewritten(const struct btree_writing *writing, Rewritten *rewritten, struct lancet_error *err)
+set_rewritten(const struct remap_segment *from, lancet_change *change, Rewritten *rewritten,
+	struct lancet_error *err)
 {
-	const struct lancet_index_segment *segment = writing->segment->segment;
-	lancet_change *change = writing->change;
+	const struct lancet_index_segment *segment = from->segment;
 	Google__Protobuf__Any *details = change_alloc(change, 1, sizeof(*details), err);
 
 	if (details == NULL)
 		return LANCET_NO_MEMORY;
 	lance__table__transaction__rewrite__rewritten_index__init(rewritten);
 	rewritten->old_id = make_uuid(change, segment->uuid, err);
-	rewritten->new_id = make_uuid(change, writing->uuid_bytes, err);
+	rewritten->new_id = make_uuid(change, from->new_uuid, err);
 	if (rewritten->old_id == NULL || rewritten->new_id == NULL)
 		return LANCET_NO_MEMORY;
 	google__protobuf__any__init(details);
@@ -89,7 +89,7 @@ set_rewritten(const struct btree_writing *writing, Rewritten *rewritten, struct 
 	TRY(copy_bytes(change, segment->details, &details->value, err));
 	rewritten->new_index_details = details;
 	rewritten->new_index_version = (uint32_t)segment->index_version;
-	return set_files(writing, rewritten, err);
+	return set_files(change, rewritten, err);
 }
 
 /* Whether a task has a source that the segment names. */
@@ -112,38 +112,62 @@ is_touched(const struct remap_segment *segment, const lancet_rewrite *rewrite, b
 }
 
 static int
-list_touched(const struct remap_plan *plan, const lancet_rewrite *rewrite, bool *touched,
-	size_t *ret_count, struct lancet_error *err)
+list_touched(struct remap_plan *plan, const lancet_rewrite *rewrite, size_t *ret_count,
+	struct lancet_error *err)
 {
 	*ret_count = 0;
 	for (size_t i = 0; i < plan->segment_count; i++) {
-		if (plan->segments[i].fate != REMAP_REWRITES)
+		struct remap_segment *segment = &plan->segments[i];
+
+		if (segment->fate != REMAP_REWRITES)
 			continue;
-		TRY(is_touched(&plan->segments[i], rewrite, &touched[i], err));
-		*ret_count += touched[i];
+		TRY(is_touched(segment, rewrite, &segment->touched, err));
+		uuid_generate_random(segment->new_uuid);
+		*ret_count += segment->touched;
 	}
 	return LANCET_OK;
 }
 
-static int
-rewrite_touched(const struct remap_plan *plan, const bool *touched, size_t count,
-	struct btree_writing *writing, struct lancet_error *err)
+static struct btree_writing
+writing_of(const struct remap_plan *plan, lancet_change *change,
+	const struct lancet_rewrite_run *run)
 {
-	lancet_change *change = writing->change;
-	Lance__Table__Transaction__Rewrite *message = change->message->rewrite;
-	Rewritten *rewritten = change_alloc(change, count, sizeof(*rewritten), err);
+	return (struct btree_writing){
+		.change = change,
+		.run = run,
+		.moves = plan->moves,
+		.chunk_rows = plan->partition ? ROWS_SWEPT : ROWS,
+	};
+}
 
+int
+remap_btrees_prepare(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
+	const struct lancet_rewrite_run *run, struct lancet_error *err)
+{
+	Lance__Table__Transaction__Rewrite *message = change->message->rewrite;
+	struct btree_writing writing;
+	Rewritten *rewritten;
+	size_t count;
+
+	TRY(list_touched(plan, rewrite, &count, err));
+	if (count == 0)
+		return LANCET_OK;
+	row_moves_free(plan->moves);
+	plan->moves = NULL;
+	TRY(row_moves_make(rewrite, &plan->moves, err));
+	writing = writing_of(plan, change, run);
+	rewritten = change_alloc(change, count, sizeof(*rewritten), err);
 	message->rewritten_indices = change_alloc(change, count, sizeof(void *), err);
 	if (rewritten == NULL || message->rewritten_indices == NULL)
 		return LANCET_NO_MEMORY;
 	for (size_t i = 0; i < plan->segment_count; i++) {
 		size_t place = message->n_rewritten_indices;
 
-		if (!touched[i])
+		if (!plan->segments[i].touched)
 			continue;
-		writing->segment = &plan->segments[i];
-		TRY(remap_btree_write(writing, plan->read, err));
-		TRY(set_rewritten(writing, &rewritten[place], err));
+		writing.segment = &plan->segments[i];
+		TRY(remap_btree_prove(&writing, plan->read, err));
+		TRY(set_rewritten(writing.segment, change, &rewritten[place], err));
 		message->rewritten_indices[place] = &rewritten[place];
 		message->n_rewritten_indices++;
 	}
@@ -151,25 +175,20 @@ rewrite_touched(const struct remap_plan *plan, const bool *touched, size_t count
 }
 
 int
-remap_btrees(const struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
+remap_btrees_write(const struct remap_plan *plan, lancet_change *change,
 	const struct lancet_rewrite_run *run, struct lancet_error *err)
 {
-	struct btree_writing writing = { .change = change, .run = run, .chunk_rows = ROWS };
-	lancet_autofree bool *touched = calloc(plan->segment_count + 1, sizeof(*touched));
-	struct row_moves *moves;
-	size_t count;
-	int rc;
+	Rewritten **rewritten = change->message->rewrite->rewritten_indices;
+	struct btree_writing writing = writing_of(plan, change, run);
 
-	if (touched == NULL)
-		return change_no_memory(err);
-	TRY(list_touched(plan, rewrite, touched, &count, err));
-	if (count == 0)
-		return LANCET_OK;
-	TRY(row_moves_make(rewrite, &moves, err));
-	writing.moves = moves;
-	if (plan->partition)
-		writing.chunk_rows = ROWS_SWEPT;
-	rc = rewrite_touched(plan, touched, count, &writing, err);
-	row_moves_free(moves);
-	return rc;
+	for (size_t i = 0; i < plan->segment_count; i++) {
+		if (!plan->segments[i].touched)
+			continue;
+		writing.segment = &plan->segments[i];
+		TRY(remap_btree_write(&writing, plan->read, err));
+		(*rewritten)->new_index_files[0]->size_bytes = writing.lookup_size;
+		(*rewritten)->new_index_files[1]->size_bytes = writing.data_size;
+		rewritten++;
+	}
+	return LANCET_OK;
 }

@@ -185,6 +185,19 @@ check_offset(const struct move_source *source, uint64_t address, struct lancet_e
 		source->fragment, source->rows);
 }
 
+int
+row_moves_check(const struct row_moves *moves, const uint64_t *addresses, size_t count,
+	struct lancet_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct move_source *source = find_source(moves, addresses[i]);
+
+		if (source != NULL)
+			TRY(check_offset(source, addresses[i], err));
+	}
+	return LANCET_OK;
+}
+
 static int
 by_row(const void *a, const void *b)
 {

@@ -1,12 +1,14 @@
 /* From a plan to a change: the files are written, their fragments get ids that nobody else gets,
  * and the message says what became of what.
  *
- * Ids are reserved by a commit of its own, once all rows are written, so that what fails or is
- * cancelled until then leaves no version. Format facts: compaction, max_fragment_id.
+ * Ids are reserved by a commit of its own. Before that all rows are written, index files are read,
+ * and the change is held against the newest version with ids that nobody has, so that what fails or
+ * is cancelled until then leaves no version. Format facts: compaction, max_fragment_id.
  */
 #include <inttypes.h>
 
 #include "change_build.h"
+#include "fragment.h"
 #include "fragment_write.h"
 #include "lance/transaction.pb-c.h"
 #include "rewrite_crew.h"
@@ -75,25 +77,29 @@ reserve(lancet_version *read, uint32_t count, const struct lancet_rewrite_run *r
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "reserving %u fragment ids", count);
 }
 
-static int
-give_ids(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, struct lancet_error *err)
+static void
+set_ids(lancet_rewrite *rewrite, uint32_t first)
 {
-	uint64_t count = rewrite->totals.destinations;
-	uint32_t next = 0;
-
-	if (count == 0)
-		return LANCET_OK;
-	if (count > UINT32_MAX)
-		return lancet_fail(err, LANCET_LIMIT, "%" PRIu64 " new fragments", count);
-	TRY(reserve(rewrite->read, (uint32_t)count, run, &next, err));
 	for (size_t i = 0; i < rewrite->task_count; i++) {
 		struct rewrite_task *task = &rewrite->tasks[i];
 
 		for (size_t k = 0; k < task->output_count; k++) {
-			task->outputs[k].id = next++;
+			task->outputs[k].id = first++;
 			task->outputs[k].message->id = task->outputs[k].id;
 		}
 	}
+}
+
+static int
+give_ids(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, struct lancet_error *err)
+{
+	uint64_t count = rewrite->totals.destinations;
+	uint32_t first = 0;
+
+	if (count == 0)
+		return LANCET_OK;
+	TRY(reserve(rewrite->read, (uint32_t)count, run, &first, err));
+	set_ids(rewrite, first);
 	return LANCET_OK;
 }
 
@@ -138,15 +144,39 @@ set_message(const lancet_rewrite *rewrite, lancet_change *change, struct lancet_
 	return LANCET_OK;
 }
 
+/* Whether the newest version takes the change, with the last ids that there are. *ret_refused: it
+ * will not any more, which the commit is to say: ids would be for nothing. */
+static int
+rehearse(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, lancet_change *change,
+	bool *ret_refused, struct lancet_error *err)
+{
+	uint64_t count = rewrite->totals.destinations;
+	int rc;
+
+	if (count > FRAGMENT_ID_MAX)
+		return lancet_fail(err, LANCET_LIMIT, "%" PRIu64 " new fragments", count);
+	set_ids(rewrite, (uint32_t)(FRAGMENT_ID_MAX - count + 1));
+	TRY(set_message(rewrite, change, err));
+	TRY(remap_prepare(rewrite->remap, rewrite, change, run, err));
+	rc = change_rehearse(change, err);
+	*ret_refused = rc == LANCET_BUSY || rc == LANCET_CONFLICT;
+	return *ret_refused ? LANCET_OK : rc;
+}
+
 static int
 carry_out(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, lancet_change *change,
 	struct lancet_error *err)
 {
+	bool refused;
+
 	TRY(rewrite_write(rewrite, run, change, err));
 	TRY(fragment_writers_name(change, err));
 	TRY(rewrite_check_cancelled(run, err));
+	TRY(rehearse(rewrite, run, change, &refused, err));
+	if (refused)
+		return LANCET_OK;
+	TRY(rewrite_check_cancelled(run, err));
 	TRY(give_ids(rewrite, run, err));
-	TRY(set_message(rewrite, change, err));
 	TRY(remap_finish(rewrite->remap, rewrite, change, run, err));
 	return fragment_writers_name(change, err);
 }

@@ -80,8 +80,11 @@ void remap_plan_free(struct remap_plan *plan);
 uint32_t remap_coverage(const struct remap_plan *plan, uint64_t ordinal);
 /* Whether a fragment may be rewritten at all, else why not (in words, static or of the plan). */
 bool remap_allows(const struct remap_plan *plan, uint64_t ordinal, const char **ret_why);
-/* Once all outputs are written and have their ids: index files, rewritten_indices of the message,
- * the reuse entry of the change; row maps of partitions. */
+/* Once all outputs are written and the change has its message, but ids that are not theirs yet:
+ * index files are read, rewritten_indices and the reuse entry are there for a rehearsal. */
+int remap_prepare(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
+	const struct lancet_rewrite_run *run, struct lancet_error *err);
+/* Once they have their ids: index files, and what remap_prepare has said of them. */
 int remap_finish(struct remap_plan *plan, const lancet_rewrite *rewrite, lancet_change *change,
 	const struct lancet_rewrite_run *run, struct lancet_error *err);
 /* "indices": [ … ] for the plan, given the tasks. */

@@ -183,3 +183,21 @@ def test_a_table_that_was_tagged_meanwhile_wants_the_rewrite_anew():
                        lambda ds: result(path, "partition", "by=k", "fragments=4,5"))
     assert said[0] == "busy" and "tagged" in said[1]
     assert answers(path)[1] == sorted(set(range(60)) - {3, 13, 23, 33})
+
+
+@pytest.mark.parametrize("words", [["compact", "auto", "1000", SOURCES],
+                                   ["partition", "auto", "k", SOURCES]], ids=lambda w: w[0])
+@pytest.mark.parametrize("kind", racemodel.KINDS)
+def test_what_can_be_refused_already_reserves_nothing(kind, words):
+    """Made on a version whose rows were changed since: its commit says so, and no version is there
+    for ids that nobody will have."""
+    path = make(kind)
+    read = opened(path).version
+    opened(path).delete("id >= 10 and id < 20")
+    late = racemodel.Late(path, read, words)
+    assert late.made, late.said
+    assert opened(path).version == read + 1
+    said = late.commit()
+    assert said["code"] in ("busy", "conflict") and str(read + 1) in said["text"], said
+    assert opened(path).version == read + 1
+    assert not late.own & racemodel.files_of(path)

@@ -93,8 +93,9 @@ LANCET_API const struct lancet_rewrite_totals *lancet_rewrite_totals(const lance
 LANCET_API int lancet_rewrite_json(
 	const lancet_rewrite *rewrite, const struct lancet_output *out, struct lancet_error *err);
 /* Writes the files, reserves their fragment ids (a version of its own), and makes the change; NULL
- * when there is nothing to do. Whatever fails or cancels it leaves no file, and no version before
- * all rows are written. A rewrite is carried out once. */
+ * when there is nothing to do. Whatever fails or cancels it leaves no file, and no version
+ * before all is written, read and checked that needs no ids; a change that a commit would refuse as
+ * BUSY or CONFLICT at that point gets none. A rewrite is carried out once. */
 LANCET_API int lancet_rewrite_run(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run,
 	lancet_change **ret_change, struct lancet_error *err);
 
