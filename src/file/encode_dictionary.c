@@ -17,7 +17,8 @@
 #define BYTES_MAX   ((uint64_t)1 << 20) /* of all items */
 #define WIDTH_MIN   4u                  /* bytes of a value that can be worth an index */
 #define INDEX_BITS  32u
-#define REPEATS_MIN 4u /* times that each value occurs, on average, when they are wide */
+#define STEPS       16u /* of the slots: how often it is asked whether there are too many values */
+#define REPEATS_MIN 4u  /* times that each value occurs, on average, when they are wide */
 
 struct dictionary {
 	struct array_budget budget;
@@ -130,44 +131,47 @@ open_keys(
 	return rc;
 }
 
-/* Null text is an item of its own that has no bytes: readers may copy what stands under nulls. Null
- * numbers have the index before. */
-static int
-number_null(const struct encode_column *column, struct value_set *set, uint32_t *null_number,
-	uint32_t *ret_number, struct lancet_error *err)
+/* Of the new values that each step of slots brings. Where all values are as frequent these decline
+ * by always the same factor, and slower else: that many will come at least, unless the steps end
+ * before. A tenth too many are borne, since it is a guess. */
+static bool
+grows_too_much(const struct value_set *set, uint32_t newer, uint32_t newest, uint64_t steps)
 {
-	const uint32_t nothing = DICTIONARY_NOTHING;
+	double limit = set->limit + set->limit / 10.0;
+	double more = newest < newer ? newest / (double)(newer - newest) : (double)steps;
 
-	if (column->bits != 0)
-		return LANCET_OK;
-	if (*null_number == DICTIONARY_NOTHING) {
-		*null_number = set->count++;
-		buf_put(&set->firsts, &nothing, sizeof(nothing));
-	}
-	*ret_number = *null_number;
-	return buf_check(&set->firsts, "dictionary", err);
+	return set->count + newest * (more < (double)steps ? more : (double)steps) > limit;
 }
 
-/* Fills the indices; *ret_few is false when there are too many different values. */
+/* Numbers all values, which `numbers` has room for, or none where it is NULL; *ret_few is false
+ * when there are too many different ones. */
 static int
-number_values(const struct encode_column *column, struct value_set *set, struct array *indices,
-	bool *ret_few, struct lancet_error *err)
+number_values(struct value_set *set, uint32_t *numbers, bool *ret_few, struct lancet_error *err)
 {
-	uint64_t count = column->values.count;
-	uint32_t number = 0, null_number = DICTIONARY_NOTHING;
-	uint8_t *place;
+	uint64_t count = set->column->values.count, check;
+	uint64_t step = (count / STEPS / VALUE_SET_BLOCK + 1) * VALUE_SET_BLOCK;
+	uint32_t some[VALUE_SET_BLOCK], before = 0, newer = 0;
 
-	TRY(array_extend_fixed(indices, INDEX_BITS, count, &place, err));
-	for (uint64_t i = 0; i < count; i++) {
-		if (!encode_column_is_null(column, i))
-			TRY(value_set_add(set, i, &number, err));
-		else
-			TRY(number_null(column, set, &null_number, &number, err));
+	*ret_few = false;
+	check = step;
+	for (uint64_t i = 0; i < count;) {
+		unsigned block =
+			count - i < VALUE_SET_BLOCK ? (unsigned)(count - i) : VALUE_SET_BLOCK;
+
+		TRY(value_set_add(set, i, block, numbers == NULL ? some : numbers + i, err));
+		i += block;
 		if (set->count > set->limit || set->bytes > BYTES_MAX)
 			return LANCET_OK;
-		memcpy(place + i * sizeof(number), &number, sizeof(number));
+		if (i < check)
+			continue;
+		if (check > step &&
+			grows_too_much(set, newer, set->count - before, (count - i) / step))
+			return LANCET_OK;
+		newer = set->count - before;
+		before = set->count;
+		check += step;
 	}
-	*ret_few = set->count > 0;
+	*ret_few = set->count > (set->null_number != 0);
 	return LANCET_OK;
 }
 
@@ -186,10 +190,13 @@ open_values(const struct encode_column *column, struct value_set *set, struct mi
 	struct lancet_error *err)
 {
 	struct dictionary *dictionary = NULL;
-	bool few = false;
+	uint8_t *place;
+	bool few;
 
 	TRY(start(INDEX_BITS, &dictionary, attempt, err));
-	TRY(number_values(column, set, &dictionary->indices, &few, err));
+	TRY(array_extend_fixed(
+		&dictionary->indices, INDEX_BITS, column->values.count, &place, err));
+	TRY(number_values(set, (uint32_t *)(void *)place, &few, err));
 	if (!few)
 		return LANCET_OK;
 	shift_firsts(&set->firsts, column->values.first);
@@ -235,19 +242,13 @@ static int
 count_values(const struct encode_column *column, bool *ret_few, struct lancet_error *err)
 {
 	uint64_t limit = column->values.count / REPEATS_MIN;
-	uint32_t number;
 	struct value_set set;
 	int rc;
 
 	limit = limit < ITEMS_MAX ? limit : ITEMS_MAX;
 	rc = value_set_init(&set, column, (uint32_t)limit, err);
-	for (uint64_t i = 0; rc == LANCET_OK && i < column->values.count; i++) {
-		if (set.count > set.limit || set.bytes > BYTES_MAX)
-			break;
-		if (!encode_column_is_null(column, i))
-			rc = value_set_add(&set, i, &number, err);
-	}
-	*ret_few = set.count > 0 && set.count <= set.limit && set.bytes <= BYTES_MAX;
+	if (rc == LANCET_OK)
+		rc = number_values(&set, NULL, ret_few, err);
 	value_set_release(&set);
 	return rc;
 }

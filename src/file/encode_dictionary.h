@@ -4,25 +4,34 @@
 
 #include "encode_mini.h"
 
+#define VALUE_SET_BLOCK 32u /* slots that are looked up at once, at most */
+
+struct value_slot {
+	uint64_t hash;
+	uint32_t number; /* + 1; 0 is free */
+};
+
 /* Where different values are found: each has a number, in the order of their first occurrence. */
 struct value_set {
 	const struct encode_column *column;
-	uint32_t *slots; /* of a hash table: number + 1, 0 is free */
+	struct value_slot *slots; /* of a hash table */
 	uint32_t mask;
 	struct buf firsts; /* uint32_t: the slot of the column where each value was first */
 	uint32_t count, limit;
-	uint64_t bytes; /* of all different values */
+	uint32_t null_number; /* + 1; 0 as long as there is none */
+	uint32_t newest;      /* number that a value got */
+	uint64_t bytes;       /* of all different values */
 };
 
-/* Holds up to `limit` values, and one that is too many. */
+/* Holds up to `limit` values, and those of a block that are too many. */
 int value_set_init(struct value_set *set, const struct encode_column *column, uint32_t limit,
 	struct lancet_error *err);
 void value_set_release(struct value_set *set);
-/* The number of the value at `index` of the column, which may be a new one: then count is larger.
- */
-int value_set_add(
-	struct value_set *set, uint64_t index, uint32_t *ret_number, struct lancet_error *err);
-
+/* The numbers of the values at [index, index + count) of the column, each of which may be a new
+ * one: then the set's count is larger. count is up to VALUE_SET_BLOCK. Null text is a value of its
+ * own, at DICTIONARY_NOTHING; null numbers have the number of the value before. */
+int value_set_add(struct value_set *set, uint64_t index, unsigned count, uint32_t *numbers,
+	struct lancet_error *err);
 /* False when the value was not added. */
 bool value_set_find(const struct value_set *set, uint64_t index, uint32_t *ret_number);
 /* Looks at some slots: false when there are surely more than `limit` different values, or when

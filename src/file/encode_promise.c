@@ -27,7 +27,7 @@ take_sample(struct sample *sample, struct lancet_error *err)
 
 		jitter = jitter * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		jitter ^= jitter >> 33;
-		TRY(value_set_add(&sample->set, index, &number, err));
+		TRY(value_set_add(&sample->set, index, 1, &number, err));
 		sample->times[number]++;
 		if (index > 0 && value_set_find(&sample->set, index - 1, &before))
 			sample->repeats += before == number;
