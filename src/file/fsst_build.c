@@ -15,62 +15,108 @@
 #define ROUNDS         5u
 #define SAMPLE_MAX     ((size_t)16 * 1024) /* bytes */
 #define CODES          512u                /* symbols, and from 256 on bytes that have none */
+#define CODE_BITS      9u
+#define CODE_MASK      (CODES - 1)
 #define BYTE_CODE      256u
+#define HASH_FACTOR    UINT32_C(0x9e3779b1)
+#define HASH_SHIFT     20u /* leaves FSST_BUCKETS */
 #define HEADER         (UINT64_C(0x46535354) << 32 | UINT64_C(1) << 24)
 #define ESCAPE         255u
 #define TIMES_MIN      2u /* less often is by chance */
 #define CANDIDATES_MAX (CODES + SAMPLE_MAX)
-#define SINGLE_GAIN    8u /* a symbol of one byte saves its escape, too */
+#define FOUND_SLOTS    32768u /* of a hash table: more than candidates */
+#define GAINS          4096u  /* that are told apart when the best are looked for */
+#define SINGLE_GAIN    8u     /* a symbol of one byte saves its escape, too */
 
 static uint64_t
-load_bytes(const uint8_t *at, size_t left)
+load_bytes(const uint8_t *at)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes;
 
-	memcpy(&bytes, at, left < sizeof(bytes) ? left : sizeof(bytes));
+	memcpy(&bytes, at, sizeof(bytes));
 	return bytes;
 }
 
-static uint64_t
+static inline uint64_t
 mask_of(uint32_t size)
 {
-	return size >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1;
+	return UINT64_MAX >> (64 - 8 * size);
 }
 
-/* The longest symbol that the bytes begin with; -1: none. */
-static inline __attribute__((always_inline)) int
+static inline unsigned
+bucket_of(uint64_t bytes)
+{
+	return (uint32_t)((bytes & 0xffffff) * HASH_FACTOR) >> HASH_SHIFT;
+}
+
+static inline uint16_t
+match_of(unsigned code, unsigned size)
+{
+	return (uint16_t)(code | size << CODE_BITS);
+}
+
+/* The longest symbol that the bytes begin with, or the first of them. */
+static inline __attribute__((always_inline)) unsigned
 longest_match(const struct fsst_symbols *symbols, uint64_t bytes, size_t left)
 {
-	unsigned prefix = bytes & 0xffff, first = symbols->first[prefix];
+	unsigned bucket = bucket_of(bytes), match = symbols->pairs[bytes & 0xffff];
+	unsigned first = symbols->buckets[bucket].first;
 
-	for (unsigned i = first; i < first + symbols->longer[prefix]; i++) {
+	for (unsigned i = first; i < first + symbols->buckets[bucket].count; i++) {
 		const struct fsst_symbol *symbol = &symbols->symbols[i];
 
 		if (symbol->size <= left && (bytes & mask_of(symbol->size)) == symbol->bytes)
-			return (int)i;
+			return match_of(i, symbol->size);
 	}
-	return symbols->single[bytes & 0xff];
+	return match >> CODE_BITS <= left ? match : symbols->singles[bytes & 0xff];
+}
+
+static inline __attribute__((always_inline)) uint8_t *
+put_match(unsigned match, uint8_t *out)
+{
+	unsigned code = match & CODE_MASK;
+
+	if (code >= BYTE_CODE)
+		*out++ = ESCAPE;
+	*out++ = (uint8_t)code; /* without 256: the byte */
+	return out;
+}
+
+/* The last bytes, up to 8 of them, with zeroes behind. */
+static uint64_t
+load_last(struct slice value, size_t left)
+{
+	uint64_t bytes = 0;
+
+	if (value.size >= sizeof(bytes))
+		return left == 0 ? 0
+				 : load_bytes(value.data + value.size - sizeof(bytes)) >>
+					   (64 - 8 * left);
+	for (size_t i = value.size; i-- > 0;)
+		bytes = bytes << 8 | value.data[i];
+	return bytes;
 }
 
 void
 fsst_compress(const struct fsst_symbols *symbols, struct slice value, struct buf *into)
 {
+	size_t left = value.size;
+	uint64_t bytes;
 	uint8_t *out;
+	unsigned match;
 
 	if (!buf_reserve(into, 2 * value.size))
 		return;
 	out = into->data + into->size;
-	for (size_t at = 0; at < value.size;) {
-		size_t left = value.size - at;
-		int code = longest_match(symbols, load_bytes(value.data + at, left), left);
-
-		if (code < 0) {
-			*out++ = ESCAPE;
-			*out++ = value.data[at++];
-		} else {
-			*out++ = (uint8_t)code;
-			at += symbols->symbols[code].size;
-		}
+	for (; left >= sizeof(bytes); left -= match >> CODE_BITS) {
+		bytes = load_bytes(value.data + (value.size - left));
+		match = longest_match(symbols, bytes, sizeof(bytes));
+		out = put_match(match, out);
+	}
+	for (bytes = load_last(value, left); left > 0; left -= match >> CODE_BITS) {
+		match = longest_match(symbols, bytes, left);
+		out = put_match(match, out);
+		bytes = bytes >> 4 * (match >> CODE_BITS) >> 4 * (match >> CODE_BITS);
 	}
 	into->size = (size_t)(out - into->data);
 }
@@ -102,9 +148,11 @@ struct training {
 	uint16_t pairs[CODES][CODES]; /* a sample has fewer bytes than would overflow this */
 	size_t count;
 	struct candidate candidates[CANDIDATES_MAX];
+	uint16_t found[FOUND_SLOTS]; /* candidates by what they are: 1 + which, 0: free */
 };
 
 _Static_assert(SAMPLE_MAX <= UINT16_MAX, "pairs are counted in 16 bits");
+_Static_assert(CANDIDATES_MAX < FOUND_SLOTS && FOUND_SLOTS <= UINT16_MAX, "candidates are found");
 
 static struct fsst_symbol
 symbol_of(const struct training *training, unsigned code)
@@ -120,28 +168,41 @@ count_value(struct training *training, struct slice value)
 {
 	unsigned before = CODES;
 
-	for (size_t at = 0; at < value.size;) {
-		size_t left = value.size - at;
-		int match =
-			longest_match(training->symbols, load_bytes(value.data + at, left), left);
-		unsigned code = match < 0 ? BYTE_CODE + value.data[at] : (unsigned)match;
+	for (size_t left = value.size; left > 0;) {
+		struct slice rest = slice_of(value.data + value.size - left, left);
+		uint64_t bytes = left < 8 ? load_last(rest, left) : load_bytes(rest.data);
+		unsigned match = longest_match(training->symbols, bytes, left);
+		unsigned code = match & CODE_MASK;
 
 		training->used[code]++;
 		if (before < CODES)
 			training->pairs[before][code]++;
 		before = code;
-		at += symbol_of(training, code).size;
+		left -= match >> CODE_BITS;
 	}
 }
 
+/* The same symbol can be joined from different pairs: it has all their gains. */
 static void
 add_candidate(struct training *training, struct fsst_symbol symbol, uint64_t times)
 {
 	uint64_t gain = times * symbol.size * (symbol.size == 1 ? SINGLE_GAIN : 1);
+	uint64_t hash = (symbol.bytes + symbol.size) * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned at = (unsigned)(hash >> 49); /* FOUND_SLOTS */
 
+	if (times < TIMES_MIN)
+		return;
+	for (; training->found[at] != 0; at = (at + 1) % FOUND_SLOTS) {
+		struct candidate *other = &training->candidates[training->found[at] - 1];
+
+		if (other->symbol.bytes == symbol.bytes && other->symbol.size == symbol.size) {
+			other->gain += gain;
+			return;
+		}
+	}
 	assert(training->count < CANDIDATES_MAX);
-	if (times >= TIMES_MIN)
-		training->candidates[training->count++] = (struct candidate){ symbol, gain };
+	training->candidates[training->count++] = (struct candidate){ symbol, gain };
+	training->found[at] = (uint16_t)training->count;
 }
 
 static struct fsst_symbol
@@ -161,6 +222,7 @@ static void
 find_candidates(struct training *training)
 {
 	training->count = 0;
+	memset(training->found, 0, sizeof(training->found));
 	for (unsigned a = 0; a < CODES; a++) {
 		if (training->used[a] == 0)
 			continue;
@@ -174,18 +236,7 @@ find_candidates(struct training *training)
 	}
 }
 
-/* By what they are. */
-static int
-compare_symbols(const void *left, const void *right)
-{
-	const struct fsst_symbol *a = &((const struct candidate *)left)->symbol;
-	const struct fsst_symbol *b = &((const struct candidate *)right)->symbol;
-
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
-
+/* The best first; of equals the shorter ones. */
 static int
 compare_gains(const void *left, const void *right)
 {
@@ -193,56 +244,78 @@ compare_gains(const void *left, const void *right)
 
 	if (a->gain != b->gain)
 		return a->gain > b->gain ? -1 : 1;
-	return compare_symbols(left, right);
+	if (a->symbol.size != b->symbol.size)
+		return a->symbol.size < b->symbol.size ? -1 : 1;
+	return (a->symbol.bytes > b->symbol.bytes) - (a->symbol.bytes < b->symbol.bytes);
 }
 
-/* Longer ones of the same first two bytes first; single bytes at the end. */
+static unsigned
+gain_of(const struct candidate *candidate)
+{
+	return candidate->gain < GAINS ? (unsigned)candidate->gain : GAINS - 1;
+}
+
+/* Sorts them, but none that can't be among the best. */
+static void
+sort_candidates(struct training *training)
+{
+	struct candidate *all = training->candidates;
+	unsigned times[GAINS] = { 0 }, least = GAINS, better = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < training->count; i++)
+		times[gain_of(&all[i])]++;
+	while (least > 0 && better < FSST_SYMBOLS_MAX)
+		better += times[--least];
+	for (size_t i = 0; i < training->count; i++)
+		if (gain_of(&all[i]) >= least)
+			all[kept++] = all[i];
+	training->count = kept;
+	qsort(all, kept, sizeof(*all), compare_gains);
+}
+
+static unsigned
+place_of(const struct fsst_symbol *symbol)
+{
+	return symbol->size > 2 ? bucket_of(symbol->bytes) : FSST_BUCKETS;
+}
+
+/* See fsst_symbols. */
 static int
 compare_places(const void *left, const void *right)
 {
 	const struct fsst_symbol *a = left, *b = right;
-	unsigned prefix_a = a->bytes & 0xffff, prefix_b = b->bytes & 0xffff;
+	unsigned place_a = place_of(a), place_b = place_of(b);
 
-	if ((a->size == 1) != (b->size == 1))
-		return a->size == 1 ? 1 : -1;
-	if (prefix_a != prefix_b)
-		return prefix_a < prefix_b ? -1 : 1;
+	if (place_a != place_b)
+		return place_a < place_b ? -1 : 1;
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* The same symbol can be joined from different pairs: it has all their gains. */
-static void
-merge_candidates(struct training *training)
-{
-	struct candidate *all = training->candidates;
-	size_t kept = 0;
-
-	qsort(all, training->count, sizeof(*all), compare_symbols);
-	for (size_t i = 0; i < training->count; i++) {
-		if (kept > 0 && compare_symbols(&all[kept - 1], &all[i]) == 0)
-			all[kept - 1].gain += all[i].gain;
-		else
-			all[kept++] = all[i];
-	}
-	training->count = kept;
-	qsort(all, training->count, sizeof(*all), compare_gains);
-}
-
+/* Those of two bytes stand before those of one, which are put first. */
 static void
 index_symbols(struct fsst_symbols *symbols)
 {
-	qsort(symbols->symbols, symbols->count, sizeof(symbols->symbols[0]), compare_places);
-	memset(symbols->longer, 0, sizeof(symbols->longer));
-	memset(symbols->single, -1, sizeof(symbols->single));
-	for (unsigned i = 0; i < symbols->count; i++) {
-		unsigned prefix = symbols->symbols[i].bytes & 0xffff;
+	unsigned short_ones = symbols->count;
 
-		if (symbols->symbols[i].size == 1)
-			symbols->single[prefix] = (int16_t)i;
-		else if (symbols->longer[prefix]++ == 0)
-			symbols->first[prefix] = (uint8_t)i;
+	qsort(symbols->symbols, symbols->count, sizeof(symbols->symbols[0]), compare_places);
+	memset(symbols->buckets, 0, sizeof(symbols->buckets));
+	for (unsigned i = 0; i < ARRAY_SIZE(symbols->singles); i++)
+		symbols->singles[i] = match_of(BYTE_CODE + i, 1);
+	for (; short_ones > 0 && symbols->symbols[short_ones - 1].size == 1; short_ones--)
+		symbols->singles[symbols->symbols[short_ones - 1].bytes] =
+			match_of(short_ones - 1, 1);
+	for (unsigned i = 0; i < ARRAY_SIZE(symbols->pairs); i += ARRAY_SIZE(symbols->singles))
+		memcpy(&symbols->pairs[i], symbols->singles, sizeof(symbols->singles));
+	for (unsigned i = 0; i < short_ones; i++) {
+		unsigned bucket = place_of(&symbols->symbols[i]);
+
+		if (bucket == FSST_BUCKETS)
+			symbols->pairs[symbols->symbols[i].bytes] = match_of(i, 2);
+		else if (symbols->buckets[bucket].count++ == 0)
+			symbols->buckets[bucket].first = (uint8_t)i;
 	}
 }
 
@@ -261,7 +334,7 @@ train_round(struct training *training, const struct slice *sample, size_t count)
 		left -= size;
 	}
 	find_candidates(training);
-	merge_candidates(training);
+	sort_candidates(training);
 	symbols->count =
 		training->count < FSST_SYMBOLS_MAX ? (unsigned)training->count : FSST_SYMBOLS_MAX;
 	for (unsigned i = 0; i < symbols->count; i++)

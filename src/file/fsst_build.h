@@ -14,14 +14,19 @@ struct fsst_symbol {
 	uint32_t size;
 };
 
-/* Symbols in order: those that begin with the same two bytes stand together, longer ones first, and
- * those of a single byte are found by it. */
+#define FSST_BUCKETS 4096u
+
+/* Symbols in order: those of three bytes and more by a hash of the first three, longer ones first;
+ * then the others, which are found by their bytes. What matches is a code, from 256 on a byte that
+ * has none and is escaped, and above nine bits for it how many bytes match. */
 struct fsst_symbols {
 	unsigned count;
 	struct fsst_symbol symbols[FSST_SYMBOLS_MAX];
-	uint8_t first[65536]; /* by the first two bytes: the first symbol of two bytes and more … */
-	uint8_t longer[65536]; /* … and how many there are */
-	int16_t single[256];   /* the symbol of this byte alone, or -1 */
+	struct {
+		uint8_t first, count;
+	} buckets[FSST_BUCKETS];
+	uint16_t pairs[65536]; /* by two bytes: what matches when no longer one does */
+	uint16_t singles[256]; /* by one */
 };
 
 /* Learns from values that are representative; some 16 KiB are enough, more are not looked at.
