@@ -13,6 +13,9 @@
 #define LITERAL_HUFFMAN 1
 #define STRIDE_MAX      131072 /* ZSTD_TARGETLENGTH_MAX */
 
+#define QUICK_MATCH_MIN 5  /* bytes */
+#define QUICK_LOG2      11 /* entries of the table of matches */
+
 #define BLOCK_SLACK 64u /* bytes that a block may cost over what is in it, and a frame */
 
 void
@@ -42,6 +45,18 @@ want_symbols(ZSTD_CCtx *zstd)
 				: ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength, STRIDE_MAX);
 }
 
+/* Of numbers a level finds what the next one does, so that only speed counts: the table fits the
+ * cache that is closest. */
+static size_t
+want_quick(ZSTD_CCtx *zstd)
+{
+	size_t rc = ZSTD_CCtx_setParameter(zstd, ZSTD_c_strategy, ZSTD_fast);
+
+	if (!ZSTD_isError(rc))
+		rc = ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, QUICK_MATCH_MIN);
+	return ZSTD_isError(rc) ? rc : ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, QUICK_LOG2);
+}
+
 static int
 make_zstd(struct compressor *compressor, struct lancet_error *err)
 {
@@ -54,6 +69,8 @@ make_zstd(struct compressor *compressor, struct lancet_error *err)
 	if (!ZSTD_isError(rc))
 		rc = ZSTD_CCtx_setParameter(
 			compressor->zstd, ZSTD_c_minMatch, compressor->match_min);
+	if (!ZSTD_isError(rc) && compressor->quick)
+		rc = want_quick(compressor->zstd);
 	if (!ZSTD_isError(rc) && compressor->symbols)
 		rc = want_symbols(compressor->zstd);
 	return ZSTD_isError(rc) ? fail_zstd(rc, err) : LANCET_OK;

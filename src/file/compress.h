@@ -8,6 +8,7 @@ struct compressor {
 	enum decompress_scheme scheme;
 	int level;     /* of zstd; 0: the library's default */
 	int match_min; /* of zstd: bytes of a match; 0: what the level says */
+	bool quick;    /* zstd is to look for matches where they are found fast, if not as many */
 	bool symbols;  /* zstd is to look for no matches, and gives each byte its share of bits */
 	void *zstd;    /* ZSTD_CCtx, made when first needed */
 };

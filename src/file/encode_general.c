@@ -81,6 +81,23 @@ zstd_open(
 	return general_open(column, DECOMPRESS_ZSTD, attempt, err);
 }
 
+/* The same of values of a fixed size, where quick matches are as good; nobody wished for a level.
+ */
+static int
+quick_open(
+	const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
+{
+	struct general *general;
+
+	if (column->bits == 0 || encode_wish_compression(column->values.leaf) != WISH_AUTO)
+		return LANCET_OK;
+	TRY(general_open(column, DECOMPRESS_ZSTD, attempt, err));
+	general = attempt->own;
+	if (general != NULL)
+		general->compressor.quick = true;
+	return LANCET_OK;
+}
+
 static int
 lz4_open(const struct encode_column *column, struct mini_attempt *attempt, struct lancet_error *err)
 {
@@ -113,6 +130,15 @@ const struct mini_encoder mini_zstd = {
 	.weight = 112,
 	.is_general = true,
 	.open = zstd_open,
+	.release = general_release,
+	.chunk = general_chunk,
+};
+
+const struct mini_encoder mini_zstd_quick = {
+	.name = "general zstd, quick",
+	.weight = 111,
+	.is_general = true,
+	.open = quick_open,
 	.release = general_release,
 	.chunk = general_chunk,
 };

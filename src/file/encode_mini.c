@@ -24,6 +24,7 @@ static const struct mini_encoder *const encoders[] = {
 	&mini_lz4,
 	&mini_split_symbols,
 	&mini_split_matches,
+	&mini_zstd_quick,
 	&mini_zstd,
 	&mini_dictionary_numbers,
 };

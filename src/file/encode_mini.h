@@ -54,8 +54,8 @@ double encode_entropy(const uint32_t *times, size_t count);
 uint64_t mini_slot_size(const struct encode_column *column);
 
 extern const struct mini_encoder mini_flat, mini_variable, mini_bitpack, mini_rle,
-	mini_dictionary_texts, mini_dictionary_numbers, mini_fsst, mini_lz4, mini_zstd,
-	mini_split_symbols, mini_split_matches;
+	mini_dictionary_texts, mini_dictionary_numbers, mini_fsst, mini_lz4, mini_zstd_quick,
+	mini_zstd, mini_split_symbols, mini_split_matches;
 
 /* The largest power of two of values of `size` bytes, at least 2, that make about `goal` bytes. */
 unsigned mini_chunk_log2(uint64_t size, uint64_t goal);

@@ -212,7 +212,7 @@ const struct mini_encoder mini_split_symbols = {
 
 const struct mini_encoder mini_split_matches = {
 	.name = "byte_stream_split of matches",
-	.weight = 106,
+	.weight = 107,
 	.is_general = true,
 	.open = matches_open,
 	.release = split_release,
