@@ -7,7 +7,7 @@
 #ifndef TESTS_CELLMODEL_H
 #define TESTS_CELLMODEL_H
 
-#include <check.h>
+#include "marks.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

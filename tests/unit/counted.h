@@ -2,7 +2,7 @@
 #ifndef TESTS_COUNTED_H
 #define TESTS_COUNTED_H
 
-#include <check.h>
+#include "marks.h"
 #include <stdlib.h>
 
 #include "util/source.h"

@@ -5,7 +5,7 @@
 #include "columnmeta.h"
 #include "file/datafile.h"
 
-#include <check.h>
+#include "marks.h"
 
 static inline void
 put_le(struct buf *b, uint64_t value, unsigned width)

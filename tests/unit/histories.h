@@ -7,7 +7,7 @@
 #ifndef TESTS_HISTORIES_H
 #define TESTS_HISTORIES_H
 
-#include <check.h>
+#include "marks.h"
 #include <stdio.h>
 
 #include "core/reuse.h"

@@ -4,7 +4,7 @@
 #ifndef TESTS_HISTORYDATA_H
 #define TESTS_HISTORYDATA_H
 
-#include <check.h>
+#include "marks.h"
 #include <stdlib.h>
 
 #include <lancet/transition.h>

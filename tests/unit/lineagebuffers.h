@@ -4,7 +4,7 @@
 
 #include "datafiles.h"
 
-#include <check.h>
+#include "marks.h"
 
 #define CHUNK_LOG2 9u /* values of a mini-block chunk */
 

@@ -102,7 +102,7 @@ unit_tests += tests/unit/test_op_clone tests/unit/test_op_columns tests/unit/tes
 EXTRA_DIST += tests/unit/opwords.h tests/unit/rewritewords.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
-EXTRA_DIST += tests/unit/unit.h
+EXTRA_DIST += tests/unit/marks.h tests/unit/unit.h
 
 LDADD = libtree.la liblancet-all.la $(CHECK_LIBS)
 AM_CPPFLAGS += $(CHECK_CFLAGS) -I$(top_srcdir)/tests/unit \

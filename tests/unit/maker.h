@@ -4,7 +4,7 @@
 #ifndef TESTS_MAKER_H
 #define TESTS_MAKER_H
 
-#include <check.h>
+#include "marks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

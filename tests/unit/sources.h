@@ -9,7 +9,7 @@
 
 #include "util/source.h"
 
-#include <check.h>
+#include "marks.h"
 #include <stdlib.h>
 
 struct test_source {

@@ -1,8 +1,8 @@
-/* Directory trees for tests: made in a temporary directory, removed as a whole. */
+/* Directory trees for tests: made in TMPDIR, or in /tmp, and removed as a whole. */
 #ifndef TESTS_TEMPTREE_H
 #define TESTS_TEMPTREE_H
 
-#include <check.h>
+#include "marks.h"
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -13,17 +13,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#define TREE_ROOT_MAX 80
 #define TREE_PATH(tree, ...) (tree_path(tree, (char[PATH_MAX]){ 0 }, __VA_ARGS__))
 
 struct tree {
-	char root[64];
+	char root[TREE_ROOT_MAX];
 };
+
+/* The name of something to be made there: what mkdtemp and mkstemp want. */
+static inline void
+tree_template(char into[TREE_ROOT_MAX])
+{
+	const char *home = getenv("TMPDIR");
+
+	if (home == NULL || home[0] != '/')
+		home = "/tmp";
+	ck_assert_int_lt(snprintf(into, TREE_ROOT_MAX, "%s/lancet-unit.XXXXXX", home),
+		TREE_ROOT_MAX);
+}
 
 static inline struct tree
 tree_new(void)
 {
-	struct tree tree = { .root = "/tmp/lancet-unit.XXXXXX" };
+	struct tree tree;
 
+	tree_template(tree.root);
 	ck_assert_ptr_nonnull(mkdtemp(tree.root));
 	return tree;
 }

@@ -5,7 +5,7 @@
 
 #include "encode.h"
 
-#include <check.h>
+#include "marks.h"
 
 #define TINY_DESCRIPTOR "0a190a171202696420ffffffffffffffffff012a0675696e7436341003"
 #define TINY_VALUES     "e803000000000000e903000000000000ed03000000000000"

@@ -10,7 +10,7 @@
 
 #include "util/macros.h"
 
-#include <check.h>
+#include "marks.h"
 #include <stdlib.h>
 
 #define UNIT_TIMEOUT_SECONDS 60
