@@ -2,16 +2,53 @@
 # A fuzzing campaign: every target for SECONDS (default 60) over a scratch copy of its corpus.
 # Build with CC=clang --enable-fuzzing --enable-sanitizers=address,undefined first.
 # usage: srcdir=DIR builddir=DIR run.sh [SECONDS [TARGET ...]]
-set -eu
+#
+# A target that fails keeps none from running. What it said, and the input if it is small, are
+# printed at the end, where they are found in what is left of a long log.
+set -u
 : "${srcdir:?}" "${builddir:?}"
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- $(cd "$builddir" && ls tests/fuzz/fuzz_* | grep -v '\.')
+
+# What was freed stays for a while to be watched, 256 MB by default: more than what an input may
+# cost, and counted in -rss_limit_mb.
+ASAN_OPTIONS=quarantine_size_mb=64${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS
+
+fuzz() {
+	cd "$1" && exec "$builddir/$2" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=25 \
+		-print_final_stats=1 "$1" "$srcdir/tests/fuzz/corpus/$3"
+}
+
+failed=''
 for target do
 	name=${target##*/fuzz_}
 	scratch=$builddir/tests/fuzz/campaign/$name
+	log=$scratch.log
 	mkdir -p "$scratch"
 	echo "== $name: ${seconds}s"
-	(cd "$scratch" && "$builddir/$target" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
-		-print_final_stats=1 "$scratch" "$srcdir/tests/fuzz/corpus/$name")
+	(fuzz "$scratch" "$target" "$name") >"$log" 2>&1
+	status=$?
+	if [ "$status" -ne 0 ]; then
+		echo "FAIL: $name ended with status $status"
+		failed="$failed $name"
+	fi
+	grep '^stat::' "$log"
 done
+
+for name in $failed; do
+	scratch=$builddir/tests/fuzz/campaign/$name
+	echo "== $name failed:"
+	tail -n 40 "$scratch.log"
+	# What libFuzzer writes when it stops, in base64 to be saved from here.
+	for input in "$scratch"/crash-* "$scratch"/leak-* "$scratch"/oom-* "$scratch"/timeout-*; do
+		[ -f "$input" ] || continue
+		echo "-- $input"
+		head -c 3000 "$input" | base64
+	done
+done
+[ -z "$failed" ] || {
+	echo "FAIL:$failed"
+	exit 1
+}
