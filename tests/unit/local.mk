@@ -31,7 +31,11 @@ unit_tests += \
 	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
-unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_run
+unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_crash \
+	tests/unit/test_rewrite_fault tests/unit/test_rewrite_run
+EXTRA_DIST += tests/unit/filenames.h tests/unit/madeindex.h tests/unit/rewritecheck.h \
+	tests/unit/rewritefiles.h tests/unit/rewriteplans.h tests/unit/rewriterows.h \
+	tests/unit/rewritetables.h
 unit_tests += tests/unit/test_partition tests/unit/test_rowmap_write tests/unit/test_value_labels
 EXTRA_DIST += tests/unit/partitioned.h tests/unit/rewriterig.h
 unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_remap \
@@ -91,6 +95,7 @@ EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
 unit_tests += tests/unit/test_commit tests/unit/test_commit_crash tests/unit/test_commit_fault \
 	tests/unit/test_commit_race tests/unit/test_commit_refused
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
+tests_unit_test_rewrite_crash_SOURCES = tests/unit/test_rewrite_crash.c $(powerloss_sources)
 EXTRA_DIST += tests/unit/commitcases.h tests/unit/commitcolumns.h tests/unit/commitdrops.h \
 	tests/unit/commitmessages.h tests/unit/commitrest.h tests/unit/commitrun.h \
 	tests/unit/commitsample.h tests/unit/commitstate.h tests/unit/commitwhole.h

@@ -3,6 +3,7 @@
 #define TESTS_PARTITIONED_H
 
 #include "commitsample.h"
+#include "madeindex.h"
 #include "scandata.h"
 
 #define NEWEST    1u /* version */
@@ -53,13 +54,16 @@ static const struct dataset_spec partition_specs[] = {
 				.deleted = { 4, { 3, 4, 5, 9 } } } } },
 };
 
+#define TAGGED      (UINT64_C(1) << 10) /* flag */
+
 /* A dataset of files of 2.2 in a directory of its own. */
 static inline struct tree
-make_dataset(const struct dataset_spec *spec)
+make_table(const struct dataset_spec *spec, uint64_t flags, bool indexed)
 {
 	struct tree made = tree_new(), tree = tree_new();
-	struct buf manifest = { 0 };
+	struct buf manifest = { 0 }, file = { 0 };
 	char root[PATH_MAX];
+	uint64_t at;
 
 	scandata_field(&manifest, "a", 0);
 	scandata_field(&manifest, "b", 1);
@@ -69,19 +73,35 @@ make_dataset(const struct dataset_spec *spec)
 		put_message(&manifest, 2, &fragment);
 	}
 	put_number(&manifest, 3, 1);
-	put_number(&manifest, 9, spec->stable ? 2 : 0);
-	put_number(&manifest, 10, spec->stable ? 2 : 0);
+	if (indexed)
+		put_number(&manifest, 6, 0); /* where the index section is */
+	put_number(&manifest, 9, flags | (spec->stable ? 2 : 0));
+	put_number(&manifest, 10, flags | (spec->stable ? 2 : 0));
 	put_number(&manifest, 11, 4);
 	buf_put(&manifest, "\x6a\x07\x0a\x05lance", 9); /* writer_version #13 */
 	put_number(&manifest, 14, 4000);
 	/* data_format #15 { file_format #1, version #2 } */
 	buf_put(&manifest, "\x7a\x0c\x0a\x05lance\x12\x03\x32.2", 14);
-	scandata_manifest(&made, &manifest);
+	if (indexed)
+		put_index(&made, spec, &file);
+	at = file.size;
+	put_le(&file, manifest.size, 4);
+	buf_put(&file, manifest.data, manifest.size);
+	put_le(&file, at, 8);
+	buf_put(&file, "\0\0\2\0LANC", 8);
+	tree_put(&made, V1, file.data, file.size);
+	buf_release(&file);
 	buf_release(&manifest);
 	(void)snprintf(root, sizeof(root), "%s/ds", made.root);
 	sample_copy(root, tree.root, false);
 	tree_remove(&made);
 	return tree;
+}
+
+static inline struct tree
+make_dataset(const struct dataset_spec *spec)
+{
+	return make_table(spec, 0, false);
 }
 
 /* Goes through the rows of one output by the definition: those of the sources whose place has the
