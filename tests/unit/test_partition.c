@@ -16,10 +16,12 @@
 static int
 make_labels(void)
 {
-	char name[] = "/tmp/lancet-unit-labels.XXXXXX";
+	char name[TREE_ROOT_MAX];
 	uint16_t labels[ROWS];
-	int fd = mkstemp(name);
+	int fd;
 
+	tree_template(name);
+	fd = mkstemp(name);
 	ck_assert_int_ge(fd, 0);
 	(void)unlink(name);
 	for (size_t i = 0; i < ROWS; i++)
