@@ -4,9 +4,16 @@
 
 #include "util/macros.h"
 
-#define SAMPLE_BYTES ((uint64_t)256 * 1024) /* of values */
-#define SAMPLE_MIN   4096u                  /* values */
-#define BUFFER_ALIGN UINT64_C(8)
+/* Of values: a share of them, within bounds. */
+#define SAMPLE_BYTES_MIN ((uint64_t)32 * 1024)
+#define SAMPLE_BYTES_MAX ((uint64_t)128 * 1024)
+#define SAMPLE_LINEAGE   ((uint64_t)256 * 1024)
+#define SAMPLE_SHARE     16u
+#define SAMPLE_MIN       4096u /* values: no fewer than a chunk has */
+#define HOPELESS         95u   /* percent of a size that is still larger than what was found … */
+#define HOPELESS_FIRST   80u   /* … when only few chunks were looked at */
+#define FEW_CHUNKS       4u
+#define BUFFER_ALIGN     UINT64_C(8)
 
 static uint64_t
 align(uint64_t size)
@@ -110,8 +117,13 @@ extrapolate(const struct measure *measure, uint64_t count)
 static uint64_t
 sample_values(const struct encode_column *column)
 {
-	uint64_t values = SAMPLE_BYTES / (mini_slot_size(column) + 1);
+	uint64_t size = mini_slot_size(column) + 1;
+	uint64_t bytes = size * column->values.count / SAMPLE_SHARE, values;
 
+	bytes = bytes < SAMPLE_BYTES_MIN ? SAMPLE_BYTES_MIN : bytes;
+	bytes = bytes > SAMPLE_BYTES_MAX ? SAMPLE_BYTES_MAX : bytes;
+	bytes = column->is_lineage ? SAMPLE_LINEAGE : bytes;
+	values = bytes / size;
 	return values < SAMPLE_MIN ? SAMPLE_MIN : values;
 }
 
@@ -122,6 +134,7 @@ measure_chunks(struct measure *measure, uint64_t worth, struct lancet_error *err
 	uint64_t count = state->column.values.count, first = 0;
 	uint64_t step = UINT64_C(1) << measure->plan->chunk_log2;
 	uint64_t stride = step, sample = sample_values(&state->column);
+	unsigned chunks = 0;
 
 	if (count / 2 > sample) {
 		stride = count / sample * step;
@@ -129,7 +142,9 @@ measure_chunks(struct measure *measure, uint64_t worth, struct lancet_error *err
 	}
 	for (; first < count; first += stride) {
 		TRY(measure_chunk(measure, first, err));
-		if (extrapolate(measure, count) / 5 * 4 > worth)
+		if (extrapolate(measure, count) / 100 *
+				(++chunks < FEW_CHUNKS ? HOPELESS_FIRST : HOPELESS) >
+			worth)
 			break;
 	}
 	measure->plan->size = extrapolate(measure, count) + measure->plan->message.size;

@@ -146,6 +146,8 @@ struct training {
 	struct fsst_symbols *symbols;
 	uint32_t used[CODES];
 	uint16_t pairs[CODES][CODES]; /* a sample has fewer bytes than would overflow this */
+	uint32_t met[SAMPLE_MAX];     /* pairs that came */
+	size_t met_count;
 	size_t count;
 	struct candidate candidates[CANDIDATES_MAX];
 	uint16_t found[FOUND_SLOTS]; /* candidates by what they are: 1 + which, 0: free */
@@ -175,8 +177,8 @@ count_value(struct training *training, struct slice value)
 		unsigned code = match & CODE_MASK;
 
 		training->used[code]++;
-		if (before < CODES)
-			training->pairs[before][code]++;
+		if (before < CODES && training->pairs[before][code]++ == 0)
+			training->met[training->met_count++] = before * CODES + code;
 		before = code;
 		left -= match >> CODE_BITS;
 	}
@@ -218,22 +220,25 @@ join(struct fsst_symbol a, struct fsst_symbol b)
 	return (struct fsst_symbol){ bytes & mask_of(size), size };
 }
 
+/* Leaves no pair counted. */
 static void
 find_candidates(struct training *training)
 {
 	training->count = 0;
 	memset(training->found, 0, sizeof(training->found));
-	for (unsigned a = 0; a < CODES; a++) {
-		if (training->used[a] == 0)
-			continue;
-		add_candidate(training, symbol_of(training, a), training->used[a]);
-		for (unsigned b = 0; b < CODES; b++)
-			if (training->pairs[a][b] > 0 &&
-				symbol_of(training, a).size < FSST_SYMBOL_SIZE)
-				add_candidate(training,
-					join(symbol_of(training, a), symbol_of(training, b)),
-					training->pairs[a][b]);
+	for (unsigned code = 0; code < CODES; code++)
+		if (training->used[code] > 0)
+			add_candidate(training, symbol_of(training, code), training->used[code]);
+	for (size_t i = 0; i < training->met_count; i++) {
+		unsigned a = training->met[i] / CODES, b = training->met[i] % CODES;
+
+		if (symbol_of(training, a).size < FSST_SYMBOL_SIZE)
+			add_candidate(training,
+				join(symbol_of(training, a), symbol_of(training, b)),
+				training->pairs[a][b]);
+		training->pairs[a][b] = 0;
 	}
+	training->met_count = 0;
 }
 
 /* The best first; of equals the shorter ones. */
@@ -326,7 +331,6 @@ train_round(struct training *training, const struct slice *sample, size_t count)
 	size_t left = SAMPLE_MAX;
 
 	memset(training->used, 0, sizeof(training->used));
-	memset(training->pairs, 0, sizeof(training->pairs));
 	for (size_t i = 0; i < count && left > 0; i++) {
 		size_t size = sample[i].size < left ? sample[i].size : left;
 
