@@ -4,51 +4,24 @@
 #include <assert.h>
 
 #include "encode_message.h"
-#include "util/bits.h"
-#include "util/cursor.h"
 #include "util/macros.h"
-
-bool
-encode_column_is_null(const struct encode_column *column, uint64_t index)
-{
-	return column->has_nulls &&
-	       !bits_get(column->values.array->validity.data, column->values.first + index);
-}
-
-struct slice
-encode_column_bytes(const struct encode_column *column, uint64_t index)
-{
-	const struct array *array = column->values.array;
-	const uint8_t *at = array->offsets.data;
-	uint64_t slot = column->values.first + index;
-
-	if (encode_column_is_null(column, index))
-		return (struct slice){ 0 };
-	if (array->field->large)
-		return slice_of(array->data.data + load_u64(at + 8 * slot),
-			load_u64(at + 8 * slot + 8) - load_u64(at + 8 * slot));
-	return slice_of(array->data.data + load_u32(at + 4 * slot),
-		load_u32(at + 4 * slot + 4) - load_u32(at + 4 * slot));
-}
 
 static int
 open_variable(struct encode_column *column)
 {
 	const struct encode_values *values = &column->values;
+	uint64_t all = array_offset(values->array, values->first + values->count) -
+		       array_offset(values->array, values->first);
 
-	column->bytes = array_offset(values->array, values->first + values->count) -
-			array_offset(values->array, values->first);
-	if (!column->has_nulls)
-		return LANCET_OK;
-	column->bytes = 0;
-	for (uint64_t i = 0; i < values->count; i++)
+	column->bytes = column->has_nulls ? 0 : all;
+	for (uint64_t i = 0; column->has_nulls && i < values->count; i++)
 		column->bytes += encode_column_bytes(column, i).size;
+	column->is_dense = column->bytes == all;
 	return LANCET_OK;
 }
 
-/* The first slot that is valid; `count` when there is none. */
-static uint64_t
-first_valid(const struct encode_column *column)
+uint64_t
+encode_column_first_valid(const struct encode_column *column)
 {
 	uint64_t index = 0;
 
@@ -57,12 +30,25 @@ first_valid(const struct encode_column *column)
 	return index;
 }
 
+static inline __attribute__((always_inline)) void
+fill_each(struct encode_column *column, uint64_t before, size_t width)
+{
+	uint8_t *values = column->made.data;
+
+	for (uint64_t i = 0; i < column->values.count; i++) {
+		if (encode_column_is_null(column, i))
+			memcpy(values + i * width, values + before * width, width);
+		else
+			before = i;
+	}
+}
+
 /* Null slots take the value before them, those at the start the first one there is. */
 static int
 fill_nulls(struct encode_column *column, struct lancet_error *err)
 {
-	size_t width = column->width, size = (size_t)column->values.count * width;
-	uint64_t before = first_valid(column);
+	size_t size = (size_t)column->values.count * column->width;
+	uint64_t before = encode_column_first_valid(column);
 
 	if (!column->has_nulls || before == column->values.count)
 		return LANCET_OK;
@@ -70,13 +56,12 @@ fill_nulls(struct encode_column *column, struct lancet_error *err)
 		buf_put(&column->made, column->data, size);
 	TRY(buf_check(&column->made, "values of a page", err));
 	column->data = column->made.data;
-	for (uint64_t i = 0; i < column->values.count; i++) {
-		if (encode_column_is_null(column, i))
-			memcpy(column->made.data + i * width, column->made.data + before * width,
-				width);
-		else
-			before = i;
-	}
+	if (column->width == 8)
+		fill_each(column, before, 8);
+	else if (column->width == 4)
+		fill_each(column, before, 4);
+	else
+		fill_each(column, before, column->width);
 	return LANCET_OK;
 }
 

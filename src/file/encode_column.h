@@ -8,6 +8,7 @@
 #define FILE_ENCODE_COLUMN_H
 
 #include "encode.h"
+#include "util/bits.h"
 
 #define ENCODE_LISTS_MAX 7u /* fixed-size lists inside of each other */
 
@@ -23,6 +24,7 @@ struct encode_column {
 	bool has_nulls;
 	bool is_number;      /* a number or key of 8, 16, 32 or 64 bits */
 	bool is_lineage;     /* of row ids or versions, which are read whole more than by rows */
+	bool is_dense;       /* of variable size: what is null has no bytes */
 	uint64_t bytes;      /* of variable size: of all slots that are not null */
 	const uint8_t *data; /* of a fixed size: the first slot's; bit `bit` of it when bits is 1 */
 	uint64_t bit;
@@ -42,9 +44,28 @@ void encode_column_release(struct encode_column *column);
 /* The encoding that packs nothing: Flat, fixed-size lists around it, PackedStruct; of variable size
  * Variable. */
 void encode_column_message(const struct encode_column *column, struct buf *into);
+static inline bool
+encode_column_is_null(const struct encode_column *column, uint64_t index)
+{
+	return column->has_nulls &&
+	       !bits_get(column->values.array->validity.data, column->values.first + index);
+}
+
 /* A slot of variable size: empty when it is null. */
-struct slice encode_column_bytes(const struct encode_column *column, uint64_t index);
-bool encode_column_is_null(const struct encode_column *column, uint64_t index);
+static inline struct slice
+encode_column_bytes(const struct encode_column *column, uint64_t index)
+{
+	const struct array *array = column->values.array;
+	uint64_t slot = column->values.first + index, start;
+
+	if (!column->is_dense && encode_column_is_null(column, index))
+		return (struct slice){ 0 };
+	start = array_offset(array, slot);
+	return slice_of(array->data.data + start, array_offset(array, slot + 1) - start);
+}
+
+/* The first slot that is valid; `count` when there is none. */
+uint64_t encode_column_first_valid(const struct encode_column *column);
 /* Slots of a fixed size as they are, without the validity of items. */
 void encode_column_put(
 	const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into);

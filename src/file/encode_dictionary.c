@@ -154,6 +154,8 @@ number_values(struct value_set *set, uint32_t *numbers, bool *ret_few, struct la
 
 	*ret_few = false;
 	check = step;
+	if (set->column->bits != 0 && encode_column_first_valid(set->column) == count)
+		return LANCET_OK;
 	for (uint64_t i = 0; i < count;) {
 		unsigned block =
 			count - i < VALUE_SET_BLOCK ? (unsigned)(count - i) : VALUE_SET_BLOCK;

@@ -7,7 +7,7 @@
 #define VALUE_SET_BLOCK 32u /* slots that are looked up at once, at most */
 
 struct value_slot {
-	uint64_t hash;
+	uint64_t hash;   /* of a number up to a word: one that no other has */
 	uint32_t number; /* + 1; 0 is free */
 };
 
@@ -15,11 +15,11 @@ struct value_slot {
 struct value_set {
 	const struct encode_column *column;
 	struct value_slot *slots; /* of a hash table */
+	unsigned shift;           /* of a hash: its upper bits are the place */
 	uint32_t mask;
 	struct buf firsts; /* uint32_t: the slot of the column where each value was first */
 	uint32_t count, limit;
 	uint32_t null_number; /* + 1; 0 as long as there is none */
-	uint32_t newest;      /* number that a value got */
 	uint64_t bytes;       /* of all different values */
 };
 
@@ -29,7 +29,7 @@ int value_set_init(struct value_set *set, const struct encode_column *column, ui
 void value_set_release(struct value_set *set);
 /* The numbers of the values at [index, index + count) of the column, each of which may be a new
  * one: then the set's count is larger. count is up to VALUE_SET_BLOCK. Null text is a value of its
- * own, at DICTIONARY_NOTHING; null numbers have the number of the value before. */
+ * own, at DICTIONARY_NOTHING; null numbers are the value before. */
 int value_set_add(struct value_set *set, uint64_t index, unsigned count, uint32_t *numbers,
 	struct lancet_error *err);
 /* False when the value was not added. */

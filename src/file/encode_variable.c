@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "util/cursor.h"
 #include "util/macros.h"
 
 #define CHUNK_GOAL 8192u /* bytes */
@@ -41,8 +40,21 @@ variable_open(
 	return buf_check(&attempt->plan.message, "encoding of a page", err);
 }
 
-/* Offsets of slots without nulls are those of the array, moved. */
-static void
+/* Those of the array, moved. */
+static inline __attribute__((always_inline)) void
+move_offsets(const uint8_t *from, uint64_t head, uint64_t count, uint8_t *to, size_t width)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t offset = 0;
+
+		memcpy(&offset, from + i * width, width);
+		offset += head;
+		memcpy(to + i * width, &offset, width);
+	}
+}
+
+/* Of slots that are empty when they are null. */
+lancet_hot static void
 put_offsets(const struct encode_column *column, uint64_t first, uint64_t count, struct buf *into)
 {
 	const struct array *array = column->values.array;
@@ -53,11 +65,10 @@ put_offsets(const struct encode_column *column, uint64_t first, uint64_t count, 
 	uint8_t *to = into->data + into->size;
 
 	into->size += (size_t)(count + 1) * width;
-	for (uint64_t i = 0; i <= count; i++, from += width, to += width) {
-		uint64_t offset = head + (width == 4 ? load_u32(from) : load_u64(from));
-
-		memcpy(to, &offset, width);
-	}
+	if (width == 4)
+		move_offsets(from, head, count + 1, to, 4);
+	else
+		move_offsets(from, head, count + 1, to, 8);
 }
 
 static void
@@ -101,7 +112,7 @@ variable_put(const struct encode_column *column, uint64_t first, uint64_t count,
 		return lancet_fail(err, LANCET_LIMIT, "a chunk of %" PRIu64 " bytes", bytes);
 	if (!buf_reserve(into, (size_t)(count + 1) * width))
 		return buf_check(into, "chunk of a page", err);
-	if (column->has_nulls)
+	if (!column->is_dense)
 		put_each(column, first, count, width, into);
 	else
 		put_whole(column, first, count, into);
