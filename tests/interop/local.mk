@@ -15,7 +15,7 @@ EXTRA_DIST += \
 	tests/interop/test_scan.py
 EXTRA_DIST += tests/interop/places.py tests/interop/test_memory.py tests/interop/test_row_lookup.py
 EXTRA_DIST += tests/interop/test_lineage_spill.py tests/interop/test_remap.py
-EXTRA_DIST += tests/interop/test_rewrite_damage.py
+EXTRA_DIST += tests/interop/test_rewrite_cancel.py tests/interop/test_rewrite_damage.py
 
 interop = abs_top_builddir='$(abs_top_builddir)' LANCEFS='$(abs_top_builddir)/lancefs' \
 	LANCET='$(abs_top_builddir)/lancet' READFILE='$(abs_top_builddir)/tests/helpers/readfile' \

@@ -11,7 +11,7 @@ EXTRA_DIST += tests/mount/controllib.py tests/mount/test_control.py tests/mount/
 EXTRA_DIST += tests/mount/test_partition.py
 EXTRA_DIST += tests/mount/test_soak.py
 EXTRA_DIST += tests/mount/test_append.py
-EXTRA_DIST += tests/mount/test_compact.py
+EXTRA_DIST += tests/mount/test_compact.py tests/mount/test_rewrite_cancel.py
 
 check-mount: lancefs lancet mount-helpers/mount.lancefs
 	srcdir='$(srcdir)' abs_top_builddir='$(abs_top_builddir)' PYTHON='$(PYTHON)' \
