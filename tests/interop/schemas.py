@@ -43,15 +43,25 @@ KEYS = (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(),
 
 # ---- values ---------------------------------------------------------------------------------
 
+def integers(low, high, count, rng):
+    """rng.randint for many at once."""
+    span = high - low + 1
+    if span > 2**64:
+        return [rng.randint(low, high) for _ in range(count)]
+    words = np.frombuffer(rng.randbytes(8 * count), "<u8")
+    if span < 2**64:
+        words = words % np.uint64(span)
+    return [low + word for word in words.tolist()]
+
+
 def numbers(low, high, count, rng):
     """Of the whole range, of few values, in runs, or in order; the ends among them."""
     shape = rng.choice(("wide", "ends", "small", "few", "runs", "ordered", "steps"))
     if shape == "wide":
-        return [rng.randint(low, high) for _ in range(count)]
+        return integers(low, high, count, rng)
     if shape == "ends":
-        return [rng.choice((low, high, low + 1, high - 1, 0 if low <= 0 else low))
-                for _ in range(count)]
-    near = [min(high, max(low, rng.randint(-9, 60))) for _ in range(count)]
+        return rng.choices((low, high, low + 1, high - 1, 0 if low <= 0 else low), k=count)
+    near = [min(high, max(low, value)) for value in integers(-9, 60, count, rng)]
     if shape == "small":
         return near
     if shape == "few":
@@ -91,7 +101,7 @@ def texts(kind, count, rng):
         found = [rng.choice(letters) * (rng.randint(most // 3, most) if rng.random() < odds else
                                         rng.randint(0, 9)) for _ in range(count)]
     elif shape == "same start":
-        found = [f"https://example.org/some/path/{rng.randint(0, count)}" for _ in range(count)]
+        found = [f"https://example.org/some/path/{i}" for i in integers(0, count, count, rng)]
     else:
         low, high = {"empty": (0, 0), "same size": (16, 16)}.get(shape, (0, 14))
         found = ["".join(rng.choices(letters, k=rng.randint(low, high))) for _ in range(count)]
@@ -153,7 +163,8 @@ def marks_of(field, count, rng, version):
 
 def list_array(kind, count, marks, rng, version):
     most = rng.choice((1, 3, 8, 40)) if count <= 1100 else 3
-    sizes = [0 if null or rng.random() < 0.3 else rng.randint(0, most) for null in marks]
+    sizes = [0 if null or rng.random() < 0.3 else size
+             for null, size in zip(marks, integers(0, most, count, rng))]
     items = array(kind.value_field, sum(sizes), rng, version)
     large = pa.types.is_large_list(kind)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype("i8" if large else "i4")
@@ -174,7 +185,8 @@ def map_array(kind, count, marks, rng, version):
 def dictionary_array(kind, count, marks, rng):
     words = min(count, rng.choice((1, 3, 90))) or 1
     values = flat(kind.value_type, words, [False] * words, rng)
-    keys = [None if null else rng.randrange(words) for null in marks]
+    keys = [None if null else key
+            for null, key in zip(marks, integers(0, words - 1, count, rng))]
     return pa.DictionaryArray.from_arrays(pa.array(keys, kind.index_type), values)
 
 
@@ -295,3 +307,15 @@ def table(version, seed):
     columns = [pa.array(range(count), pa.int64())]
     columns += [array(field, count, rng, version) for field in fields]
     return pa.table(columns, schema=pa.schema([pa.field("key", pa.int64()), *fields]))
+
+
+def copied(rows):
+    """The same rows and nothing of what they are a slice of, which pylance can't always write.
+
+    take() alone reads past the end of slices of vectors of vectors, and a stream alone has values
+    that aren't aligned.
+    """
+    into = pa.BufferOutputStream()
+    with pa.ipc.new_stream(into, rows.schema) as writer:
+        writer.write_table(rows)
+    return pa.ipc.open_stream(into.getvalue()).read_all().take(pa.array(range(len(rows)), "i8"))
