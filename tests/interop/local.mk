@@ -95,7 +95,13 @@ EXTRA_DIST += tests/helpers/commitresult.h tests/helpers/datachanges.h \
 check-interop-races: lancet tests/helpers/latecommit
 	LANCEFS_RACE_SEEDS=334 $(interop) $(srcdir)/tests/interop/test_rewrite_races.py
 
-.PHONY: check-interop-races
+# Two processes of ours and pylance on one dataset, for half a minute each kind, and other changes.
+check-interop-at-once: lancet
+	LANCEFS_AT_ONCE_SECONDS=30 LANCEFS_AT_ONCE_SEED=$$(date +%s) \
+		$(interop) $(srcdir)/tests/interop/test_at_once.py
+
+.PHONY: check-interop-at-once check-interop-races
+EXTRA_DIST += tests/interop/test_at_once.py
 EXTRA_DIST += tests/interop/test_partition.py
 EXTRA_DIST += tests/interop/exactly.py tests/interop/schemas.py tests/interop/test_roundtrip.py
 EXTRA_DIST += tests/interop/comparedatasets.py tests/interop/test_roundtrip_compact.py \
