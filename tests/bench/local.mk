@@ -14,6 +14,7 @@ tests_bench_encode_SOURCES = tests/bench/encode.c $(bench_sources)
 EXTRA_DIST += tests/bench/rowid_spill.py
 EXTRA_PROGRAMS += tests/bench/rowid_spill
 tests_bench_rowid_spill_SOURCES = tests/bench/rowid_spill.c $(bench_sources)
+EXTRA_DIST += tests/bench/write.py
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: lancefs lancet
@@ -33,4 +34,7 @@ bench-encode: tests/bench/encode
 bench-rowid-spill: tests/bench/rowid_spill
 	ROWID_SPILL='$(abs_top_builddir)/tests/bench/rowid_spill' \
 		$(PYTHON) $(srcdir)/tests/bench/rowid_spill.py $(BENCH_FLAGS)
-.PHONY: bench bench-scan bench-translate bench-commit bench-encode bench-rowid-spill
+bench-write: lancet
+	LANCET='$(abs_top_builddir)/lancet' \
+		$(PYTHON) $(srcdir)/tests/bench/write.py $(BENCH_FLAGS)
+.PHONY: bench bench-scan bench-translate bench-commit bench-encode bench-rowid-spill bench-write
