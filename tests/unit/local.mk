@@ -1,5 +1,9 @@
 # One program per unit under test; sources default to tests/unit/NAME.c. Output is TAP.
-unit_tests = \
+# The longest ones come first, that none of them runs alone at the end.
+unit_tests = tests/unit/test_commit_crash tests/unit/test_rewrite_fault \
+	tests/unit/test_commit_fault tests/unit/test_rewrite_crash tests/unit/test_index_reach \
+	tests/unit/test_rewrite_run tests/unit/test_number tests/unit/test_json_large
+unit_tests += \
 	tests/unit/test_error tests/unit/test_cursor tests/unit/test_buf tests/unit/test_arena \
 	tests/unit/test_source tests/unit/test_pbscan tests/unit/test_jsonw tests/unit/test_text \
 	tests/unit/test_roaringx tests/unit/test_flatview
@@ -25,14 +29,13 @@ unit_tests += tests/unit/test_field tests/unit/test_datafile tests/unit/test_dat
 unit_tests += tests/unit/test_reader
 EXTRA_DIST += tests/unit/columnmeta.h tests/unit/datafiles.h tests/unit/tinyfiles.h
 unit_tests += tests/unit/test_flatbuild tests/unit/test_ipc tests/unit/test_jsoncheck \
-	tests/unit/test_number tests/unit/test_rowtext
+	tests/unit/test_rowtext
 EXTRA_DIST += tests/unit/arrows.h
 unit_tests += \
 	tests/unit/test_arrow_export tests/unit/test_file_pool tests/unit/test_fragment_data \
 	tests/unit/test_json_text tests/unit/test_repeats tests/unit/test_scan \
 	tests/unit/test_sequence_find tests/unit/test_spilled
-unit_tests += tests/unit/test_compact_plan tests/unit/test_rewrite_crash \
-	tests/unit/test_rewrite_fault tests/unit/test_rewrite_run
+unit_tests += tests/unit/test_compact_plan
 EXTRA_DIST += tests/unit/filenames.h tests/unit/madeindex.h tests/unit/rewritecheck.h \
 	tests/unit/rewritefiles.h tests/unit/rewriteplans.h tests/unit/rewriterows.h \
 	tests/unit/rewritetables.h
@@ -63,7 +66,7 @@ EXTRA_DIST += tests/unit/realmaps.h tests/unit/rowmapfile.h tests/unit/rowmapmad
 	tests/unit/rowmapread.h
 unit_tests += tests/unit/test_reuse tests/unit/test_reuse_check tests/unit/test_reuse_details
 EXTRA_DIST += tests/unit/histories.h
-unit_tests += tests/unit/test_index_coverage tests/unit/test_index_reach tests/unit/test_reuse_needs
+unit_tests += tests/unit/test_index_coverage tests/unit/test_reuse_needs
 EXTRA_DIST += tests/unit/scene.h tests/unit/scenehistory.h
 unit_tests += tests/unit/test_store_changes tests/unit/test_store_refused tests/unit/test_store_write
 EXTRA_DIST += tests/unit/storecalls.h tests/unit/syscalls.h
@@ -90,9 +93,9 @@ EXTRA_DIST += tests/unit/draftmake.h tests/unit/draftparts.h tests/unit/worldmak
 unit_tests += tests/unit/test_precondition tests/unit/test_precondition_model \
 	tests/unit/test_precondition_text
 EXTRA_DIST += tests/unit/cellcommit.h tests/unit/cellmodel.h tests/unit/cellops.h
-unit_tests += tests/unit/test_change_columns tests/unit/test_json_large tests/unit/test_pbfromjson tests/unit/test_row_ranges
+unit_tests += tests/unit/test_change_columns tests/unit/test_pbfromjson tests/unit/test_row_ranges
 EXTRA_DIST += tests/unit/pbrandom.h tests/unit/pbrandomvalues.h
-unit_tests += tests/unit/test_commit tests/unit/test_commit_crash tests/unit/test_commit_fault \
+unit_tests += tests/unit/test_commit \
 	tests/unit/test_commit_race tests/unit/test_commit_refused
 tests_unit_test_commit_crash_SOURCES = tests/unit/test_commit_crash.c $(powerloss_sources)
 tests_unit_test_rewrite_crash_SOURCES = tests/unit/test_rewrite_crash.c $(powerloss_sources)
