@@ -3,8 +3,9 @@
 # Build with CC=clang --enable-fuzzing --enable-sanitizers=address,undefined first.
 # usage: srcdir=DIR builddir=DIR run.sh [SECONDS [TARGET ...]]
 #
-# As many at a time as there are processors. A target that fails keeps none from running: what it said, and the input if it is small, are
-# printed at the end, where they are found in what is left of a long log.
+# As many run at a time as there are processors, and none is kept from running by one that fails.
+# What that said, and its input if that is small, are printed at the end: the tail of a long log is
+# what is kept of it.
 set -u
 : "${srcdir:?}" "${builddir:?}"
 seconds=${1:-60}
