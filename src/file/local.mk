@@ -24,7 +24,7 @@ libfile_la_SOURCES += src/file/array_bulk.c src/file/bitpack_inline.c \
 	src/file/layout_sparse.h src/file/leaf_out.c src/file/leaf_reader.c src/file/legacy_page.c \
 	src/file/legacy_page.h src/file/legacy_reader.c src/file/levels.c src/file/miniblock_open.c \
 	src/file/miniblock.h src/file/miniblock_chunk.c src/file/miniblock_chunk.h \
-	src/file/miniblock_read.c src/file/nested_reader.c src/file/number_rle.c \
+	src/file/miniblock_parts.c src/file/miniblock_read.c src/file/nested_reader.c src/file/number_rle.c \
 	src/file/number_run.c src/file/number_run.h src/file/packed_struct.c \
 	src/file/page_dictionary.c src/file/page_dictionary.h src/file/range.c src/file/reader.c \
 	src/file/rle.c src/file/rle.h src/file/sparse.h src/file/sparse_layers.c \

@@ -8,6 +8,19 @@
 #define CHUNK_BUFFERS_MAX 32u
 #define CHUNK_VALUES_MAX  32768u
 
+/* A decoded chunk. Values of codecs that have parts are not in it. */
+struct chunk_parts {
+	struct array values, rep, def;
+};
+
+/* The chunk of which some rows were read last: it is not decoded again for those that follow. */
+struct kept_chunk {
+	struct chunk_parts parts;
+	struct array_budget budget; /* limit 0: nothing was made yet */
+	bool filled, too_large;
+	uint64_t index, slots, entries;
+};
+
 struct miniblock {
 	const struct codec *rep, *def, *values; /* rep, def: NULL without */
 	unsigned buffers;
@@ -19,6 +32,7 @@ struct miniblock {
 	uint64_t *rows;     /* rows that begin; without lists the same as slots */
 	uint8_t *continues; /* 1: the chunk begins inside of a row; NULL without lists */
 	struct page_dictionary dictionary;
+	struct kept_chunk kept;
 };
 
 static inline bool
@@ -42,6 +56,18 @@ int chunk_decode_values(const struct miniblock *miniblock, const struct chunk *c
 /* Values [first, first + part) of the chunk; only if codec_has_parts. */
 int chunk_decode_part(const struct miniblock *miniblock, const struct chunk *chunk, uint64_t first,
 	uint64_t part, struct scratch *scratch, struct array *out, struct lancet_error *err);
+int chunk_parts_init(struct chunk_parts *parts, const struct field *field,
+	struct array_budget *budget, struct lancet_error *err);
+void chunk_parts_release(struct chunk_parts *parts);
+/* Decodes the chunk into parts, which were made before. */
+int chunk_parts_fill(struct chunk_parts *parts, const struct miniblock *miniblock,
+	const struct layers *layers, const struct chunk *chunk, struct scratch *scratch,
+	struct lancet_error *err);
+/* Decodes the chunk, as the one that is kept if that makes sense: then *ret_kept is true, else
+ * nothing was done. `field` is that of the values. */
+int chunk_keep(struct miniblock *miniblock, const struct field *field, const struct layers *layers,
+	const struct chunk *chunk, struct scratch *scratch, bool *ret_kept,
+	struct lancet_error *err);
 /* Appends the levels to rep and def, which are NULL or arrays of field_unsigned(16), and checks
  * that they are the chunk's: as many slots and rows as the page says. */
 int chunk_decode_levels(const struct miniblock *miniblock, const struct layers *layers,

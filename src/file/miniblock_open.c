@@ -255,7 +255,10 @@ miniblock_open(struct page_reader *reader, const struct miniblock_spec *spec,
 void
 miniblock_release(struct miniblock *miniblock)
 {
-	if (miniblock != NULL && miniblock->has_dictionary)
+	if (miniblock == NULL)
+		return;
+	chunk_parts_release(&miniblock->kept.parts);
+	if (miniblock->has_dictionary)
 		page_dictionary_release(&miniblock->dictionary);
 }
 

@@ -23,8 +23,9 @@ struct reading {
 	uint64_t window_first, window_end;
 	struct array *target; /* of values: out, or indices */
 	struct array rep, def;
-	struct array part, part_rep, part_def; /* of one chunk */
-	struct array indices;                  /* of the page dictionary */
+	struct chunk_parts own;          /* of a chunk that is not kept */
+	const struct chunk_parts *parts; /* of the one that is read */
+	struct array indices;            /* of the page dictionary */
 	struct lancet_error *err;
 };
 
@@ -33,9 +34,7 @@ reading_release(struct reading *reading)
 {
 	array_release(&reading->rep);
 	array_release(&reading->def);
-	array_release(&reading->part);
-	array_release(&reading->part_rep);
-	array_release(&reading->part_def);
+	chunk_parts_release(&reading->own);
 	array_release(&reading->indices);
 }
 
@@ -50,14 +49,12 @@ reading_init(struct reading *reading, struct array *out)
 	reading->target = out;
 	TRY(array_init(&reading->rep, level, budget, err));
 	TRY(array_init(&reading->def, level, budget, err));
-	TRY(array_init(&reading->part_rep, level, budget, err));
-	TRY(array_init(&reading->part_def, level, budget, err));
 	if (miniblock->has_dictionary) {
 		TRY(array_init(&reading->indices, field_unsigned((uint32_t)miniblock->values->bits),
 			budget, err));
 		reading->target = &reading->indices;
 	}
-	return array_init(&reading->part, reading->target->field, budget, err);
+	return chunk_parts_init(&reading->own, reading->target->field, budget, err);
 }
 
 /* The last chunk from `low` on that begins at or before the row: the one where the row begins. */
@@ -186,8 +183,8 @@ move_to_row(
 	const struct reading *reading, const struct chunk *chunk, struct place *place, uint64_t row)
 {
 	const struct layers *layers = &reading->reader->layers;
-	const uint16_t *rep = levels_of(reading->miniblock->rep, &reading->part_rep);
-	const uint16_t *def = levels_of(reading->miniblock->def, &reading->part_def);
+	const uint16_t *rep = levels_of(reading->miniblock->rep, &reading->parts->rep);
+	const uint16_t *def = levels_of(reading->miniblock->def, &reading->parts->def);
 
 	if (rep == NULL) {
 		place->entry = place->slot = place->row = row < chunk->slots ? row : chunk->slots;
@@ -212,31 +209,49 @@ append_part(struct reading *reading, const struct chunk *chunk, const struct pla
 
 	if (reading->miniblock->rep != NULL)
 		TRY(array_append_range(
-			&reading->rep, &reading->part_rep, from->entry, entries, reading->err));
+			&reading->rep, &reading->parts->rep, from->entry, entries, reading->err));
 	if (reading->miniblock->def != NULL)
 		TRY(array_append_range(
-			&reading->def, &reading->part_def, from->entry, entries, reading->err));
+			&reading->def, &reading->parts->def, from->entry, entries, reading->err));
 	if (codec_has_parts(reading->miniblock->values))
 		return chunk_decode_part(reading->miniblock, chunk, from->slot, slots,
 			reading->reader->scratch, reading->target, reading->err);
-	return array_append_range(reading->target, &reading->part, from->slot, slots, reading->err);
+	return array_append_range(
+		reading->target, &reading->parts->values, from->slot, slots, reading->err);
+}
+
+/* Whether all that a part of the chunk takes is there. */
+static bool
+is_kept(const struct reading *reading, uint64_t index)
+{
+	const struct kept_chunk *kept = &reading->miniblock->kept;
+
+	return kept->filled && kept->index == index;
+}
+
+static int
+load_parts(struct reading *reading, const struct chunk *chunk)
+{
+	struct page_reader *reader = reading->reader;
+	bool kept = is_kept(reading, chunk->index);
+
+	if (!kept)
+		TRY(chunk_keep(reading->miniblock, reading->target->field, &reader->layers, chunk,
+			reader->scratch, &kept, reading->err));
+	reading->parts = kept ? &reading->miniblock->kept.parts : &reading->own;
+	return kept ? LANCET_OK
+		    : chunk_parts_fill(&reading->own, reading->miniblock, &reader->layers, chunk,
+			      reader->scratch, reading->err);
 }
 
 static int
 decode_part(struct reading *reading, const struct chunk *chunk)
 {
 	const struct miniblock *miniblock = reading->miniblock;
-	struct scratch *scratch = reading->reader->scratch;
 	uint64_t first_row = miniblock->rows[chunk->index];
 	struct place from, to = { 0 };
 
-	array_reset(&reading->part);
-	array_reset(&reading->part_rep);
-	array_reset(&reading->part_def);
-	TRY(chunk_decode_levels(miniblock, &reading->reader->layers, chunk, scratch,
-		&reading->part_rep, &reading->part_def, reading->err));
-	if (!codec_has_parts(miniblock->values))
-		TRY(chunk_decode_values(miniblock, chunk, scratch, &reading->part, reading->err));
+	TRY(load_parts(reading, chunk));
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct row_range *range = &reading->ranges[i];
 
@@ -255,19 +270,26 @@ decode_part(struct reading *reading, const struct chunk *chunk)
 }
 
 static int
+read_chunk(struct reading *reading, uint64_t index)
+{
+	const struct kept_chunk *kept = &reading->miniblock->kept;
+	bool whole = wants_whole(reading, index);
+	struct chunk chunk = { .index = index, .slots = kept->slots, .entries = kept->entries };
+
+	if (whole || !is_kept(reading, index))
+		TRY(load_chunk(reading, index, &chunk));
+	return whole ? decode_whole(reading, &chunk) : decode_part(reading, &chunk);
+}
+
+static int
 read_chunks(struct reading *reading)
 {
 	uint64_t index = find_chunk(reading->miniblock, 0, reading->ranges[0].first);
-	struct chunk chunk;
 
 	while (index != UINT64_MAX) {
 		size_t at = 0;
 
-		TRY(load_chunk(reading, index, &chunk));
-		if (wants_whole(reading, index))
-			TRY(decode_whole(reading, &chunk));
-		else
-			TRY(decode_part(reading, &chunk));
+		TRY(read_chunk(reading, index));
 		index = next_chunk(reading, index, &at);
 		reading->ranges += at;
 		reading->count -= at;

@@ -40,7 +40,7 @@ EXTRA_DIST += tests/unit/filenames.h tests/unit/madeindex.h tests/unit/rewritech
 	tests/unit/rewritefiles.h tests/unit/rewriteplans.h tests/unit/rewriterows.h \
 	tests/unit/rewritetables.h
 unit_tests += tests/unit/test_partition tests/unit/test_rowmap_write tests/unit/test_value_labels
-EXTRA_DIST += tests/unit/partitioned.h tests/unit/rewriterig.h
+EXTRA_DIST += tests/unit/miniblockpages.h tests/unit/partitioned.h tests/unit/rewriterig.h
 unit_tests += tests/unit/test_lineage_out tests/unit/test_lineage_pack tests/unit/test_remap \
 	tests/unit/test_remap_moves tests/unit/test_rowids_blocks
 EXTRA_DIST += tests/unit/lineagebuffers.h tests/unit/lineagefile.h tests/unit/lineagepages.h \
@@ -49,7 +49,8 @@ unit_tests += \
 	tests/unit/test_codec tests/unit/test_flat tests/unit/test_bitpack tests/unit/test_variable \
 	tests/unit/test_constant tests/unit/test_byte_split tests/unit/test_general
 EXTRA_DIST += tests/unit/codecs.h
-unit_tests += tests/unit/test_levels tests/unit/test_miniblock tests/unit/test_fullzip \
+unit_tests += tests/unit/test_levels tests/unit/test_miniblock \
+	tests/unit/test_miniblock_chunks tests/unit/test_fullzip \
 	tests/unit/test_layout tests/unit/test_layout_constant tests/unit/test_layout_blob \
 	tests/unit/test_nested_reader
 EXTRA_DIST += tests/unit/pagefile.h tests/unit/pages.h tests/unit/pagetext.h

@@ -1,9 +1,8 @@
 /* Mini-block pages written down from the format facts, pages that lie, and pages of many chunks of
  * which no more is read than what is asked for. */
-#include "pages.h"
+#include "miniblockpages.h"
 
 static const struct field u32 = { .kind = FIELD_FIXED, .bits = 32, .format = "I" };
-static const struct field u64 = { .kind = FIELD_FIXED, .bits = 64, .format = "L" };
 static const struct field text = { .kind = FIELD_VARIABLE, .format = "u" };
 static struct field words_items[] = { { .kind = FIELD_VARIABLE, .format = "u" } };
 static const struct field words = { .kind = FIELD_DICTIONARY,
@@ -21,14 +20,7 @@ static struct field nested[3] = {
 		.child_count = 1 },
 	{ .kind = FIELD_FIXED, .bits = 32, .format = "I", .parent = &nested[1] },
 };
-static struct field list[2] = {
-	{ .kind = FIELD_LIST, .format = "+l", .children = &list[1], .child_count = 1 },
-	{ .kind = FIELD_FIXED, .bits = 64, .format = "L", .parent = &list[0] },
-};
 
-#define FLAT16     "04 0a020810"
-#define FLAT32     "04 0a020820"
-#define FLAT64     "04 0a020840"
 #define TEXT_BLOCK "08 1206 0a04 0a020820"
 #define VALUES_3   "e803000000000000 e903000000000000 ed03000000000000"
 #define CHUNK_3    "0000 18000000 fefe " VALUES_3
@@ -192,180 +184,6 @@ START_TEST(pages_are_read_or_refused)
 }
 END_TEST
 
-static void
-put_le(struct buf *b, uint64_t value, size_t width)
-{
-	buf_put(b, &value, width);
-}
-
-static void
-align_chunk(struct buf *chunks, size_t start)
-{
-	while ((chunks->size - start) % 8 != 0)
-		buf_put_byte(chunks, 0xfe);
-}
-
-/* A chunk of list<uint64>, levels as flat 16-bit values. */
-static void
-put_list_chunk(struct buf *words_out, struct buf *chunks, bool last, const uint16_t *rep,
-	const uint16_t *def, size_t entries, uint64_t first, size_t values, unsigned log2)
-{
-	size_t start = chunks->size;
-
-	put_le(chunks, entries, 2);
-	put_le(chunks, entries * 2, 2);
-	put_le(chunks, entries * 2, 2);
-	put_le(chunks, values * 8, 4);
-	align_chunk(chunks, start);
-	buf_put(chunks, rep, entries * 2);
-	align_chunk(chunks, start);
-	buf_put(chunks, def, entries * 2);
-	align_chunk(chunks, start);
-	for (size_t i = 0; i < values; i++)
-		put_le(chunks, first + i, 8);
-	put_le(words_out, ((chunks->size - start) / 8 - 1) << 4 | (last ? 0 : log2), 4);
-}
-
-/* Rows [0..2], [], [3..6], null, [7..13], [14] in chunks of 2, 4, 8 and 1 values: the third row
- * spans two chunks, the fifth does, and one chunk has nothing but a part of a row. */
-static struct buf list_buffers[3];
-
-static void
-make_list_page(void)
-{
-	const uint16_t rep[] = { 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1 };
-	const uint16_t def[] = { 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 };
-	/* entries [0,2) [2,7) [7,9+2) [11,15) [15,17) */
-	static const struct {
-		size_t first, entries, values;
-		unsigned log2;
-		uint64_t ends, partial;
-	} chunks[] = {
-		{ 0, 2, 2, 1, 0, 2 },
-		{ 2, 5, 4, 2, 2, 3 },
-		{ 7, 3, 2, 1, 2, 1 },
-		{ 10, 4, 4, 2, 0, 4 },
-		{ 14, 3, 3, 0, 2, 0 },
-	};
-	uint64_t value = 0;
-
-	memset(list_buffers, 0, sizeof(list_buffers));
-	for (size_t i = 0; i < ARRAY_SIZE(chunks); i++) {
-		put_list_chunk(&list_buffers[0], &list_buffers[1], i + 1 == ARRAY_SIZE(chunks),
-			rep + chunks[i].first, def + chunks[i].first, chunks[i].entries, value,
-			chunks[i].values, chunks[i].log2);
-		value += chunks[i].values;
-		put_le(&list_buffers[2], chunks[i].ends, 8);
-		put_le(&list_buffers[2], chunks[i].partial, 8);
-	}
-}
-
-#define LIST_MESSAGE "0a1e 0a" FLAT16 " 12" FLAT16 " 1a" FLAT64 " 32020106 3801 4001 480f 5001"
-
-static const struct {
-	struct row_range ranges[3];
-	size_t count;
-	const char *text;
-	uint64_t decoded; /* values and levels */
-} asked[] = {
-	{ { { 0, 6 } }, 1, "0 1 2 3 4 5 6 7 8 9 a b c d e | 3 0 4 - 7 1", 15 + 34 },
-	{ { { 0, 1 } }, 1, "0 1 2 | 3", 6 + 14 },
-	{ { { 1, 1 } }, 1, " | 0", 4 + 10 },
-	{ { { 2, 1 } }, 1, "3 4 5 6 | 4", 6 + 16 },
-	{ { { 3, 1 } }, 1, " | -", 2 + 6 },
-	{ { { 4, 1 } }, 1, "7 8 9 a b c d | 7", 9 + 20 },
-	{ { { 5, 1 } }, 1, "e | 1", 3 + 6 },
-	{ { { 0, 1 }, { 2, 1 }, { 4, 2 } }, 3, "0 1 2 3 4 5 6 7 8 9 a b c d e | 3 4 7 1", 15 + 34 },
-	{ { { 1, 1 }, { 3, 1 }, { 5, 1 } }, 3, "e | 0 - 1", 9 + 22 },
-	{ { { 1, 3 } }, 1, "3 4 5 6 | 0 4 -", 6 + 16 },
-	{ { { 3, 2 } }, 1, "7 8 9 a b c d | - 7", 9 + 20 },
-};
-
-START_TEST(rows_that_span_chunks_are_found)
-{
-	struct page_rig rig;
-
-	make_list_page();
-	ck_assert_msg(page_rig_open(&rig, 2, &list[1], 6, page_hex(LIST_MESSAGE), list_buffers,
-			      3) == LANCET_OK,
-		"%s", rig.err.text);
-	ck_assert_msg(page_rig_read(&rig, asked[_i].ranges, asked[_i].count) == LANCET_OK, "%s",
-		rig.err.text);
-	ck_assert_str_eq((const char *)rig.text.data, asked[_i].text);
-	ck_assert_uint_eq(rig.scratch.decoded, asked[_i].decoded);
-	page_rig_free(&rig);
-}
-END_TEST
-
-#define CHUNKS       100u
-#define CHUNK_VALUES 64u
-
-/* 100 chunks of 64 values: value i is 3 * i. */
-static void
-open_flat_page(struct page_rig *rig)
-{
-	struct buf buffers[2] = { { 0 } };
-	struct buf message = { 0 }, layout = page_hex("1a" FLAT64 " 320101 3801 5001");
-
-	for (uint64_t i = 0; i < CHUNKS * CHUNK_VALUES; i++) {
-		if (i % CHUNK_VALUES == 0) {
-			put_le(&buffers[0], (CHUNK_VALUES << 4) | 6, 4);
-			put_le(&buffers[1], 0, 2);
-			put_le(&buffers[1], CHUNK_VALUES * 8, 4);
-			put_le(&buffers[1], 0, 2);
-		}
-		put_le(&buffers[1], 3 * i, 8);
-	}
-	put_number(&layout, 9, CHUNKS * CHUNK_VALUES);
-	put_message(&message, 1, &layout);
-	ck_assert_msg(page_rig_open(rig, 2, &u64, CHUNKS * CHUNK_VALUES, message, buffers, 2) ==
-			      LANCET_OK,
-		"%s", rig->err.text);
-	rig->source->reads = rig->source->read_bytes = 0;
-}
-
-static void
-check_values(const struct page_rig *rig, const struct row_range *ranges, size_t count)
-{
-	uint64_t at = 0;
-
-	for (size_t i = 0; i < count; i++)
-		for (uint64_t row = 0; row < ranges[i].count; row++)
-			ck_assert_uint_eq(
-				array_unsigned(&rig->out.leaf, at++), 3 * (ranges[i].first + row));
-	ck_assert_uint_eq(rig->out.leaf.length, at);
-}
-
-static const struct {
-	const char *label;
-	struct row_range ranges[5];
-	size_t count;
-	uint64_t reads, chunks;
-} costs[] = {
-	{ "all", { { 0, 6400 } }, 1, 1, 100 },
-	{ "one", { { 777, 1 } }, 1, 1, 1 },
-	{ "one chunk, several rows", { { 640, 1 }, { 650, 3 }, { 702, 2 } }, 3, 1, 1 },
-	{ "200 rows", { { 6000, 100 } }, 1, 1, 3 },
-	{ "neighbours", { { 60, 1 }, { 64, 1 }, { 130, 1 } }, 3, 1, 3 },
-	{ "far apart", { { 0, 1 }, { 200, 1 }, { 1000, 1 }, { 4000, 1 }, { 6399, 1 } }, 5, 5, 5 },
-	{ "a whole chunk and parts", { { 100, 128 }, { 230, 1 } }, 2, 1, 3 },
-};
-
-START_TEST(no_chunk_is_read_or_decoded_in_vain)
-{
-	struct page_rig rig;
-
-	open_flat_page(&rig);
-	ck_assert_int_eq(page_rig_read(&rig, costs[_i].ranges, costs[_i].count), LANCET_OK);
-	check_values(&rig, costs[_i].ranges, costs[_i].count);
-	ck_assert_msg(rig.source->reads == costs[_i].reads, "%s: %d reads", costs[_i].label,
-		(int)rig.source->reads);
-	ck_assert_uint_eq(rig.source->read_bytes, costs[_i].chunks * (CHUNK_VALUES + 1) * 8);
-	ck_assert_uint_eq(rig.scratch.decoded, costs[_i].chunks * CHUNK_VALUES);
-	page_rig_free(&rig);
-}
-END_TEST
-
 /* The runs of `total` equal levels, 255 at most each, as a block. */
 static void
 put_runs(struct buf *b, const uint16_t *values, const uint64_t *counts, size_t count)
@@ -461,8 +279,6 @@ START_TEST(every_cut_and_flipped_bit_is_survived)
 END_TEST
 
 UNIT_MAIN("miniblock", UNIT_LOOP(pages_are_read_or_refused, pages),
-	UNIT_LOOP(rows_that_span_chunks_are_found, asked),
-	UNIT_LOOP(no_chunk_is_read_or_decoded_in_vain, costs),
 	UNIT_TEST(wrapped_numbers_of_levels_are_made_up_by_runs),
 	UNIT_TEST(parts_of_text_stay_behind_the_offsets),
 	UNIT_TEST(every_cut_and_flipped_bit_is_survived))

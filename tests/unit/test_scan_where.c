@@ -85,8 +85,8 @@ END_TEST
 /* A batch that is too wide for its bytes is shortened, and no row is lost by it. */
 START_TEST(wide_rows_make_short_batches)
 {
-	struct lancet_scan_options options = { .columns = (const char *const[]){ "a" },
-		.column_count = 1,
+	struct lancet_scan_options options = { .columns = (const char *const[]){ "a", "b" },
+		.column_count = 2,
 		.where = "a > 101",
 		.batch_bytes = 24,
 		.limit = UINT64_MAX };
