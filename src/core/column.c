@@ -23,7 +23,6 @@
 #define DEFAULT_VERSION 1u
 /* Rows that an address has room for. */
 #define OFFSETS_MAX (UINT64_C(1) << 32)
-#define BLOCK_ROWS  4096u /* of a search */
 
 struct lancet_column {
 	uint64_t rows;
@@ -267,9 +266,9 @@ lancet_column_rows(const lancet_column *column)
 
 static int
 read_spilled(const lancet_column *column, const struct row_range *ranges, size_t count,
-	uint64_t *values, struct lancet_error *err)
+	uint64_t *values, bool *ret_ascend, struct lancet_error *err)
 {
-	int rc = spilled_read(column->spilled, ranges, count, values, err);
+	int rc = spilled_read(column->spilled, ranges, count, values, ret_ascend, err);
 
 	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "%s", column->path);
 }
@@ -285,7 +284,8 @@ lancet_column_read(const lancet_column *column, uint64_t first, size_t count, ui
 			"rows %" PRIu64 " to %" PRIu64 " of %" PRIu64, first, first + count,
 			column->rows);
 	if (column->spilled != NULL)
-		return read_spilled(column, &(struct row_range){ first, count }, 1, values, err);
+		return read_spilled(
+			column, &(struct row_range){ first, count }, 1, values, NULL, err);
 	for (size_t i = 0; i < count; i++)
 		values[i] = column->placement == LANCET_ADDRESS ? column->first_address + first + i
 								: DEFAULT_VERSION;
@@ -297,7 +297,7 @@ column_read_ranges(const lancet_column *column, const struct row_range *ranges, 
 	uint64_t *values, struct lancet_error *err)
 {
 	if (column->spilled != NULL)
-		return read_spilled(column, ranges, count, values, err);
+		return read_spilled(column, ranges, count, values, NULL, err);
 	for (size_t i = 0; i < count; i++) {
 		TRY(lancet_column_read(
 			column, ranges[i].first, (size_t)ranges[i].count, values, err));
@@ -311,18 +311,28 @@ column_find(const lancet_column *column, const uint64_t *wanted, size_t count,
 	column_found_fn found, void *user, struct lancet_error *err)
 {
 	struct sequence_search search = { wanted, count, found, user };
-	uint64_t values[BLOCK_ROWS];
+	uint64_t *values;
+	int rc = LANCET_OK;
 
 	if (column->sequence != NULL)
 		return sequence_find(column->sequence, &search, err);
-	for (uint64_t row = 0; row < column->rows; row += BLOCK_ROWS) {
+	values = malloc(SPILLED_BLOCK_ROWS * sizeof(*values));
+	if (values == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "search of values");
+	for (uint64_t row = 0; rc == LANCET_OK && row < column->rows; row += SPILLED_BLOCK_ROWS) {
 		uint64_t left = column->rows - row;
-		size_t block = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS;
+		size_t block = left < SPILLED_BLOCK_ROWS ? (size_t)left : SPILLED_BLOCK_ROWS;
+		bool ascend = false;
 
-		TRY(lancet_column_read(column, row, block, values, err));
-		TRY(sequence_search_values(&search, row, values, block, err));
+		rc = column->spilled == NULL
+			     ? lancet_column_read(column, row, block, values, err)
+			     : read_spilled(column, &(struct row_range){ row, block }, 1, values,
+				       &ascend, err);
+		if (rc == LANCET_OK)
+			rc = sequence_search_values(&search, row, values, block, ascend, err);
 	}
-	return LANCET_OK;
+	free(values);
+	return rc;
 }
 
 uint64_t

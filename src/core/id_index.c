@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include <lancet/column.h>
+#include "spilled.h"
 #include "util/macros.h"
-
-#define BLOCK_ROWS 4096u
 
 struct id_index {
 	int refs; /* under the slot's lock */
@@ -54,11 +53,15 @@ static int
 enter_column(struct id_index *index, const lancet_column *column, const lancet_deletion *deletion,
 	uint64_t first_row, struct lancet_error *err)
 {
-	uint64_t rows = lancet_column_rows(column), values[BLOCK_ROWS];
-	uint8_t deleted[BLOCK_ROWS];
+	uint64_t rows = lancet_column_rows(column);
+	lancet_autofree uint64_t *values = malloc(SPILLED_BLOCK_ROWS * sizeof(*values));
+	uint8_t deleted[SPILLED_BLOCK_ROWS];
 
-	for (uint64_t row = 0; row < rows; row += BLOCK_ROWS) {
-		size_t count = rows - row < BLOCK_ROWS ? (size_t)(rows - row) : BLOCK_ROWS;
+	if (values == NULL)
+		return lancet_fail(err, LANCET_NO_MEMORY, "row ids");
+	for (uint64_t row = 0; row < rows; row += SPILLED_BLOCK_ROWS) {
+		size_t count =
+			rows - row < SPILLED_BLOCK_ROWS ? (size_t)(rows - row) : SPILLED_BLOCK_ROWS;
 
 		TRY(lancet_column_read(column, row, count, values, err));
 		lancet_deletion_marks(deletion, row, count, deleted);

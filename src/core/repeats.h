@@ -8,8 +8,9 @@
 
 #define REPEATS_MAX 4096u
 
-/* True when a value comes twice among the first `count` <= REPEATS_MAX. Ascending values, which is
- * what row ids mostly are, cost one comparison each. */
+/* True when each value is above the one before, which row ids mostly are. */
+bool values_ascend(const uint64_t *values, size_t count);
+/* True when a value comes twice among the first `count` <= REPEATS_MAX. */
 bool repeats_find(const uint64_t *values, size_t count, uint64_t *ret_value);
 
 #endif

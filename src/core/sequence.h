@@ -65,8 +65,9 @@ struct sequence_search {
  * no wanted value can be in is not decoded. */
 LANCET_MUST_CHECK int sequence_find(
 	struct sequence *seq, const struct sequence_search *search, struct lancet_error *err);
-/* The same for values at hand, which are those of rows from `row` on. */
+/* The same for values at hand, which are those of rows from `row` on; of values that `ascend` few
+ * are looked at. */
 LANCET_MUST_CHECK int sequence_search_values(const struct sequence_search *search, uint64_t row,
-	const uint64_t *values, size_t count, struct lancet_error *err);
+	const uint64_t *values, size_t count, bool ascend, struct lancet_error *err);
 
 #endif

@@ -56,16 +56,43 @@ sieve_passes(const struct sieve *sieve, uint64_t value)
 	return (sieve->bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
+/* Among values that ascend, of which there is at least one: few of them need to be looked at. */
+static int
+search_ascending(const struct sequence_search *search, uint64_t row, const uint64_t *values,
+	size_t count, struct lancet_error *err)
+{
+	size_t low = 0;
+
+	for (size_t i = lower_bound(search, values[0]);
+		i < search->count && search->wanted[i] <= values[count - 1]; i++) {
+		size_t high = count;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (values[middle] < search->wanted[i])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (values[low] == search->wanted[i])
+			TRY(search->found(search->user, row + low, i, err));
+	}
+	return LANCET_OK;
+}
+
 int
 sequence_search_values(const struct sequence_search *search, uint64_t row, const uint64_t *values,
-	size_t count, struct lancet_error *err)
+	size_t count, bool ascend, struct lancet_error *err)
 {
 	bool sifted = search->count <= SIEVE_WANTED && count >= search->count;
 	uint64_t low = 0, high = 0; /* no wanted value lies between them */
 	struct sieve sieve;
 
-	if (search->count == 0)
+	if (search->count == 0 || count == 0)
 		return LANCET_OK;
+	if (ascend && search->count < count)
+		return search_ascending(search, row, values, count, err);
 	if (sifted)
 		sieve_fill(&sieve, search);
 	for (size_t i = 0; i < count; i++) {
@@ -115,7 +142,8 @@ find_by_decoding(struct hunt *hunt, struct source *src, const struct sequence_el
 
 		TRY(hunt->seq->ops->read(
 			src, element, ranks, first, count, values, &hunt->decoded, err));
-		TRY(sequence_search_values(hunt->search, hunt->row + first, values, count, err));
+		TRY(sequence_search_values(
+			hunt->search, hunt->row + first, values, count, false, err));
 	}
 	return LANCET_OK;
 }

@@ -8,8 +8,6 @@
 #include "repeats.h"
 #include "util/macros.h"
 
-#define PIECE_ROWS 4096u /* decoded and checked together */
-
 /* What is decoded: 64 bits each. Its name is for messages. */
 static const struct field lineage_field = {
 	.kind = FIELD_FIXED,
@@ -89,63 +87,89 @@ spilled_free(struct spilled *spilled)
 }
 
 static int
-read_piece(const struct spilled *spilled, struct column_reader *reader,
-	const struct row_range *ranges, size_t count, size_t rows, uint64_t *values,
+check_unique(const uint64_t *values, size_t rows, uint64_t first_row, bool *ret_ascend,
 	struct lancet_error *err)
 {
 	uint64_t repeated;
 
+	*ret_ascend = true;
+	for (size_t i = 0; i < rows; i += REPEATS_MAX) {
+		size_t block = rows - i < REPEATS_MAX ? rows - i : REPEATS_MAX;
+		bool ascend = values_ascend(values + i, block);
+
+		*ret_ascend &= ascend && (i == 0 || values[i - 1] < values[i]);
+		if (!ascend && repeats_find(values + i, block, &repeated))
+			return lancet_fail(err, LANCET_CORRUPT,
+				"row id %" PRIu64 " comes twice from row %" PRIu64 " on", repeated,
+				first_row);
+	}
+	return LANCET_OK;
+}
+
+static int
+read_piece(const struct spilled *spilled, struct column_reader *reader,
+	const struct row_range *ranges, size_t count, size_t rows, uint64_t *values,
+	bool *ret_ascend, struct lancet_error *err)
+{
 	TRY(column_reader_read(reader, ranges, count, rows, err));
 	if (reader->values.null_count != 0)
 		return lancet_fail(err, LANCET_CORRUPT, "%" PRIu64 " nulls from row %" PRIu64 " on",
 			reader->values.null_count, ranges[0].first);
 	memcpy(values, reader->values.data.data, rows * sizeof(*values));
-	if (spilled->unique && repeats_find(values, rows, &repeated))
-		return lancet_fail(err, LANCET_CORRUPT,
-			"row id %" PRIu64 " comes twice from row %" PRIu64 " on", repeated,
-			ranges[0].first);
+	if (spilled->unique)
+		return check_unique(values, rows, ranges[0].first, ret_ascend, err);
+	*ret_ascend = false;
 	return LANCET_OK;
 }
 
 /* Cuts the ranges into pieces: a long range is read bit by bit, short ones several together. */
 static int
 read_pieces(const struct spilled *spilled, struct column_reader *reader,
-	const struct row_range *ranges, size_t count, uint64_t *values, struct lancet_error *err)
+	const struct row_range *ranges, size_t count, uint64_t *values, bool *ret_ascend,
+	struct lancet_error *err)
 {
 	struct row_range piece[64];
-	size_t used = 0, rows = 0;
+	size_t used = 0, rows = 0, pieces = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct row_range left = ranges[i];
 
 		while (left.count > 0) {
-			size_t room = PIECE_ROWS - rows;
+			size_t room = SPILLED_BLOCK_ROWS - rows;
 			size_t part = left.count < room ? (size_t)left.count : room;
 
 			piece[used++] = (struct row_range){ left.first, part };
 			left.first += part;
 			left.count -= part;
 			rows += part;
-			if (rows < PIECE_ROWS && used < ARRAY_SIZE(piece))
+			if (rows < SPILLED_BLOCK_ROWS && used < ARRAY_SIZE(piece))
 				continue;
-			TRY(read_piece(spilled, reader, piece, used, rows, values, err));
+			TRY(read_piece(
+				spilled, reader, piece, used, rows, values, ret_ascend, err));
+			pieces++;
 			values += rows;
 			used = rows = 0;
 		}
 	}
-	return used == 0 ? LANCET_OK : read_piece(spilled, reader, piece, used, rows, values, err);
+	if (used > 0)
+		TRY(read_piece(spilled, reader, piece, used, rows, values, ret_ascend, err));
+	*ret_ascend &= pieces + (used > 0) == 1;
+	return LANCET_OK;
 }
 
 int
 spilled_read(struct spilled *spilled, const struct row_range *ranges, size_t count,
-	uint64_t *values, struct lancet_error *err)
+	uint64_t *values, bool *ret_ascend, struct lancet_error *err)
 {
 	struct column_reader *reader;
+	bool ascend = false;
 	int rc;
 
 	TRY(column_pool_take(&spilled->pool, &reader, err));
-	rc = read_pieces(spilled, reader, ranges, count, values, err);
+	rc = read_pieces(spilled, reader, ranges, count, values, &ascend, err);
 	column_pool_give(&spilled->pool, reader, rc);
+	if (ret_ascend != NULL)
+		*ret_ascend = ascend;
 	return rc;
 }
 

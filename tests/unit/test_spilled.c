@@ -63,8 +63,8 @@ check_values(const struct opened *opened, const struct lineage_spec *spec, uint6
 	uint64_t values[ROWS_OF_4K];
 	struct lancet_error err = { 0 };
 
-	ck_assert_msg(spilled_read(opened->spilled, &range, 1, values, &err) == LANCET_OK, "%s",
-		err.text);
+	ck_assert_msg(spilled_read(opened->spilled, &range, 1, values, NULL, &err) == LANCET_OK,
+		"%s", err.text);
 	for (uint64_t i = 0; i < ROWS_OF_4K; i++)
 		ck_assert_msg(values[i] == value_of(spec, first + i), "row %" PRIu64, first + i);
 }
@@ -115,16 +115,16 @@ START_TEST(ranges_give_their_rows_in_order)
 	ck_assert_int_eq(open_spec(&opened, &spec, 0, 30000, false, NULL), LANCET_OK);
 	for (uint64_t i = 0; i < 200; i++)
 		ranges[i] = (struct row_range){ i * 150, 1 + i % 3 };
-	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 200, values, NULL), LANCET_OK);
+	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 200, values, NULL, NULL), LANCET_OK);
 	for (uint64_t i = 0, at = 0; i < 200; i++) {
 		for (uint64_t j = 0; j < ranges[i].count; j++)
 			ck_assert_uint_eq(values[at++], value_of(&spec, ranges[i].first + j));
 	}
 	ranges[0] = (struct row_range){ 0, 30000 };
-	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 1, values, NULL), LANCET_OK);
+	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 1, values, NULL, NULL), LANCET_OK);
 	for (uint64_t i = 0; i < 30000; i++)
 		ck_assert_uint_eq(values[i], value_of(&spec, i));
-	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 0, values, NULL), LANCET_OK);
+	ck_assert_int_eq(spilled_read(opened.spilled, ranges, 0, values, NULL, NULL), LANCET_OK);
 	close_spec(&opened);
 }
 END_TEST
@@ -180,7 +180,8 @@ START_TEST(what_is_no_lineage_is_corrupt)
 	ck_assert_msg((rc == LANCET_OK) == broken[_i].opens, "%s: %s", broken[_i].label, err.text);
 	if (rc == LANCET_OK)
 		rc = spilled_read(
-			opened.spilled, &(struct row_range){ 0, broken[_i].rows }, 1, values, &err);
+			opened.spilled, &(struct row_range){ 0, broken[_i].rows }, 1, values, NULL,
+			&err);
 	ck_assert_int_eq(rc, LANCET_CORRUPT);
 	ck_assert_str_eq(err.text, broken[_i].text);
 	close_spec(&opened);
@@ -227,7 +228,7 @@ read_rows(void *user)
 		struct row_range range = { next_random(&state) % 199000, 1000 };
 		uint64_t values[1000];
 
-		if (spilled_read(user, &range, 1, values, NULL) != LANCET_OK)
+		if (spilled_read(user, &range, 1, values, NULL, NULL) != LANCET_OK)
 			return user;
 		for (uint64_t j = 0; j < 1000; j++) {
 			if (values[j] != value_of(&shared_spec, range.first + j))
