@@ -11,7 +11,7 @@ libutil_la_SOURCES = \
 	src/util/log.c src/util/log.h \
 	src/util/macros.c src/util/macros.h \
 	src/util/pballoc.c src/util/pballoc.h \
-	src/util/pbunpack.c src/util/pbunpack.h \
+	src/util/pbborrow.c src/util/pbborrow.h src/util/pbunpack.c src/util/pbunpack.h \
 	src/util/pbscan.c src/util/pbscan.h \
 	src/util/roaringx.c src/util/roaringx.h \
 	src/util/slice.h \

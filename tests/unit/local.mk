@@ -8,7 +8,8 @@ unit_tests += \
 	tests/unit/test_source tests/unit/test_pbscan tests/unit/test_jsonw tests/unit/test_text \
 	tests/unit/test_roaringx tests/unit/test_flatview
 unit_tests += \
-	tests/unit/test_proto tests/unit/test_pbjson tests/unit/test_transaction tests/unit/test_index_meta
+	tests/unit/test_proto tests/unit/test_pbborrow tests/unit/test_pbjson \
+	tests/unit/test_transaction tests/unit/test_index_meta
 unit_tests += \
 	tests/unit/test_flags tests/unit/test_manifest tests/unit/test_version \
 	tests/unit/test_schema tests/unit/test_fragment
