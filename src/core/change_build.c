@@ -1,10 +1,8 @@
 /* Shared by the builders: change_build.h. */
 #include "change_build.h"
 
-#include "fragment.h"
 #include "lance/table.pb-c.h"
 #include "util/macros.h"
-#include "util/pbunpack.h"
 #include "version.h"
 
 void *
@@ -145,20 +143,4 @@ change_find_field(lancet_version *version, const size_t *parents, const char *pa
 		return lancet_fail(err, LANCET_NOT_FOUND, "column \"%.200s\": there is none", path);
 	*ret_place = place;
 	return LANCET_OK;
-}
-
-int
-change_fragment(lancet_change *change, uint64_t ordinal, Lance__Table__DataFragment **ret_message,
-	struct lancet_error *err)
-{
-	const struct fragment_span *span = &change->read->spans[ordinal];
-	uint8_t *bytes;
-	int rc;
-
-	TRY(source_load(change->read->file, change->read->message_offset + span->offset, span->size,
-		&bytes, err));
-	rc = pb_unpack(&lance__table__data_fragment__descriptor, slice_of(bytes, span->size),
-		&change->arena, ret_message, err);
-	free(bytes);
-	return lancet_wrap(err, rc, "fragment %llu", (unsigned long long)span->id);
 }

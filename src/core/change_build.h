@@ -35,8 +35,4 @@ void change_tell_rows(const struct lancet_change_run *run, uint64_t done, uint64
 int change_find_field(lancet_version *version, const size_t *parents, const char *path,
 	size_t *ret_place, struct lancet_error *err);
 
-/* The whole message of a fragment, inline sequences included, in change->arena. */
-int change_fragment(lancet_change *change, uint64_t ordinal,
-	struct Lance__Table__DataFragment **ret_message, struct lancet_error *err);
-
 #endif

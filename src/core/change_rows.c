@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "deletion_write.h"
+#include "fragment_stored.h"
 #include "lance/table.pb-c.h"
 #include "lance/transaction.pb-c.h"
 #include "util/macros.h"
@@ -19,7 +20,7 @@ add_updated(lancet_change *change, struct taken_rows *taken, struct row_pick *pi
 
 	if (file == NULL)
 		return LANCET_NO_MEMORY;
-	TRY(change_fragment(change, pick->ordinal, &image, err));
+	TRY(fragment_stored(change->read, pick->ordinal, &change->arena, &image, err));
 	TRY(deletion_name(read, pick->deleted, file, err));
 	image->physical_rows = pick->physical_rows;
 	image->deletion_file = file;

@@ -31,8 +31,8 @@ struct attempt {
 	struct draft draft;
 	struct commit_deletions deletions;
 	struct publish files;
-	uint8_t *bytes; /* the encoded message; malloc */
-	size_t size;
+	struct slice encoded;          /* the message */
+	uint8_t *bytes;                /* of it; NULL: they are those of commit->ours */
 	char key[TRANSACTION_KEY_MAX]; /* of the transaction file */
 	struct splice manifest;
 };
@@ -66,20 +66,50 @@ build(struct attempt *attempt, struct lancet_error *err)
 	return draft_finish(draft, now.tv_sec, (int32_t)now.tv_nsec, err);
 }
 
+struct comparison {
+	ProtobufCBuffer base;
+	const uint8_t *at; /* what is to come */
+	bool same;
+};
+
+static void
+compare_next(ProtobufCBuffer *buffer, size_t size, const uint8_t *data)
+{
+	struct comparison *comparison = (struct comparison *)buffer;
+
+	comparison->same = comparison->same && memcmp(comparison->at, data, size) == 0;
+	comparison->at += size;
+}
+
+/* Whether the message is encoded as these bytes, which are as many as it takes. */
+static bool
+encodes_to(const ProtobufCMessage *message, const uint8_t *bytes)
+{
+	struct comparison comparison = { { compare_next }, bytes, true };
+
+	(void)protobuf_c_message_pack_to_buffer(message, &comparison.base);
+	return comparison.same;
+}
+
+/* Most transactions are published as they were built: those are not held twice. */
 static int
 encode(struct attempt *attempt, struct lancet_error *err)
 {
 	const ProtobufCMessage *message = &attempt->draft.message->base;
 
-	attempt->size = protobuf_c_message_get_packed_size(message);
-	if (attempt->size > TRANSACTION_SIZE_MAX)
-		return lancet_fail(err, LANCET_LIMIT, "transaction of %zu bytes, at most %zu",
-			attempt->size, TRANSACTION_SIZE_MAX);
-	attempt->bytes = malloc(attempt->size + 1);
+	size_t size = protobuf_c_message_get_packed_size(message);
+
+	if (size > TRANSACTION_SIZE_MAX)
+		return lancet_fail(err, LANCET_LIMIT, "transaction of %zu bytes, at most %zu", size,
+			TRANSACTION_SIZE_MAX);
+	attempt->encoded = slice_of(attempt->commit->ours->bytes, size);
+	if (size == attempt->commit->ours->size && encodes_to(message, attempt->encoded.data))
+		return LANCET_OK;
+	attempt->bytes = malloc(size + 1);
 	if (attempt->bytes == NULL)
-		return lancet_fail(
-			err, LANCET_NO_MEMORY, "transaction of %zu bytes", attempt->size);
+		return lancet_fail(err, LANCET_NO_MEMORY, "transaction of %zu bytes", size);
 	(void)protobuf_c_message_pack(message, attempt->bytes);
+	attempt->encoded = slice_of(attempt->bytes, size);
 	return LANCET_OK;
 }
 
@@ -111,8 +141,6 @@ find_name(struct attempt *attempt, struct lancet_error *err)
 static int
 write_files(struct attempt *attempt, struct lancet_error *err)
 {
-	struct slice bytes = slice_of(attempt->bytes, attempt->size);
-
 	for (size_t i = 0; i < attempt->deletions.count; i++) {
 		const struct commit_deletion *deletion = &attempt->deletions.list[i];
 
@@ -122,7 +150,7 @@ write_files(struct attempt *attempt, struct lancet_error *err)
 	for (size_t i = 0; i < attempt->draft.file_count; i++)
 		TRY(publish_add(&attempt->files, attempt->draft.files[i].key,
 			&attempt->draft.files[i].content, 1, PUBLISH_NEW, err));
-	TRY(publish_add(&attempt->files, attempt->key, &bytes, 1, PUBLISH_NEW, err));
+	TRY(publish_add(&attempt->files, attempt->key, &attempt->encoded, 1, PUBLISH_NEW, err));
 	return publish_name_all(&attempt->files, err);
 }
 
@@ -206,8 +234,9 @@ take_result(struct attempt *attempt)
 	lancet_change *change = commit->change;
 
 	free(change->stored);
-	change->stored = lancet_steal(&attempt->bytes);
-	change->stored_size = attempt->size;
+	change->stored = attempt->bytes != NULL ? lancet_steal(&attempt->bytes)
+						: lancet_steal(&commit->ours->bytes);
+	change->stored_size = attempt->encoded.size;
 	change->committed = true;
 	commit->result->version = attempt->draft.number;
 	commit->result->read_version = attempt->draft.message->read_version;
@@ -221,8 +250,8 @@ prepare(struct attempt *attempt, struct lancet_error *err)
 	TRY(build(attempt, err));
 	TRY(encode(attempt, err));
 	TRY(find_name(attempt, err));
-	return manifest_write_prepare(&attempt->draft, slice_of(attempt->bytes, attempt->size),
-		transaction_name(attempt), &attempt->manifest, err);
+	return manifest_write_prepare(&attempt->draft, attempt->encoded, transaction_name(attempt),
+		&attempt->manifest, err);
 }
 
 static int

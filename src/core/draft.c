@@ -15,12 +15,13 @@
 #include "dataset.h"
 #include "flags.h"
 #include "fragment.h"
+#include "fragment_stored.h"
 #include "lance/table.pb-c.h"
 #include "lance/transaction.pb-c.h"
 #include "names.h"
 #include "transaction.h"
 #include "util/macros.h"
-#include "util/pbunpack.h"
+#include "util/pbborrow.h"
 
 /* Manifest fields that have no released definition: what they mean can't be kept true. */
 enum { MANIFEST_CLUSTERING = 25, MANIFEST_MAX_CLUSTERING_ID = 26 };
@@ -150,8 +151,8 @@ fill_message(struct draft *draft, struct lancet_error *err)
 	if (draft->rebase == NULL)
 		return LANCET_OK;
 	ours = draft->rebase->ours;
-	return pb_unpack(&lance__table__transaction__descriptor, slice_of(ours->bytes, ours->size),
-		&draft->arena, &draft->message, err);
+	return pb_unpack_borrowing(&lance__table__transaction__descriptor,
+		slice_of(ours->bytes, ours->size), &draft->arena, &draft->message, err);
 }
 
 int
@@ -224,22 +225,6 @@ draft_find(const struct draft *draft, uint64_t id)
 	return SIZE_MAX;
 }
 
-static int
-decode(const struct draft *draft, const struct draft_fragment *fragment, struct arena *arena,
-	Lance__Table__DataFragment **ret_message, struct lancet_error *err)
-{
-	const lancet_version *origin = draft->origin;
-	const struct fragment_span *span = &origin->spans[fragment->stored];
-	lancet_autofree uint8_t *bytes = NULL;
-	int rc;
-
-	TRY(source_load(
-		origin->file, origin->message_offset + span->offset, span->size, &bytes, err));
-	rc = pb_unpack(&lance__table__data_fragment__descriptor, slice_of(bytes, span->size), arena,
-		ret_message, err);
-	return rc == LANCET_OK ? rc : lancet_wrap(err, rc, "fragment %" PRIu64, span->id);
-}
-
 int
 draft_edit(struct draft *draft, size_t place, struct Lance__Table__DataFragment **ret_message,
 	struct lancet_error *err)
@@ -248,7 +233,8 @@ draft_edit(struct draft *draft, size_t place, struct Lance__Table__DataFragment 
 
 	assert(place < draft->fragment_count && !fragment->removed);
 	if (fragment->message == NULL)
-		TRY(decode(draft, fragment, &draft->arena, &fragment->message, err));
+		TRY(fragment_stored(
+			draft->origin, fragment->stored, &draft->arena, &fragment->message, err));
 	*ret_message = fragment->message;
 	return LANCET_OK;
 }
@@ -262,7 +248,7 @@ draft_look(const struct draft *draft, size_t place, struct arena *arena,
 
 	assert(place < draft->fragment_count && !fragment->removed);
 	if (message == NULL)
-		TRY(decode(draft, fragment, arena, &message, err));
+		TRY(fragment_stored(draft->origin, fragment->stored, arena, &message, err));
 	*ret_message = message;
 	return LANCET_OK;
 }

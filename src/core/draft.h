@@ -8,8 +8,7 @@
  *     draft_init(&draft, newest, newest, &rebase, err);
  *     operation_apply(&draft, err);             operation.h
  *     draft_finish(&draft, now, err);
- *     draft_write(&draft, transaction, …);      manifest_write.h
- *     draft_release(&draft);
+ *     manifest_write_prepare(&draft, …);        manifest_write.h
  *
  * Format facts: Manifest message, common build steps, max_fragment_id, feature flags.
  */
@@ -68,9 +67,9 @@ struct draft {
 	/* Our transaction and what the conflict check left to do. NULL for what needs none. */
 	const struct rebase *rebase;
 	struct arena arena; /* of everything an operation makes */
-	/* Our message, a copy that may be changed: what is done to it is what gets published. */
+	/* A copy of ours that may be changed: what gets published. Long values are borrowed. */
 	struct Lance__Table__Transaction *message;
-	uint64_t number; /* of the version being made */
+	uint64_t number;                  /* of the version being made */
 	struct draft_fragment *fragments; /* malloc; by id once draft_finish is done */
 	size_t fragment_count, fragment_capacity;
 	size_t sorted_count;         /* fragments from the first that are in order */
@@ -80,8 +79,8 @@ struct draft {
 	bool indices_loaded; /* false: draft_indices was not called, entries keep their bytes */
 	struct draft_file *files; /* in the arena */
 	size_t file_count;
-	/* The head: a shallow copy of origin's message without fragments; members may be replaced
-	 * by what lies in arena, together with the bit of enum draft_change. */
+	/* Origin's message without fragments; members may be replaced by what lies in arena,
+	 * together with the bit of enum draft_change. */
 	struct Lance__Table__Manifest *head;
 	unsigned changed;
 	/* The marks; draft_finish raises max_fragment_id over the fragments that are there. */
@@ -89,14 +88,14 @@ struct draft {
 	uint32_t max_fragment_id;
 	uint64_t next_row_id;
 	bool stable_row_ids;
-	/* Flags that the version has whatever is in it: sticky ones of newest and origin, and those
-	 * an operation adds (bits as in the manifest). draft_finish fills reader/writer_flags. */
+	/* Flags that the version has whatever is in it: sticky ones, and those of the operation.
+	 * draft_finish fills reader/writer_flags. */
 	uint64_t sticky_reader, sticky_writer;
 	uint64_t reader_flags, writer_flags;
 	int64_t timestamp_seconds;
 	int32_t timestamp_nanos;
 	bool version_given; /* `number` is the operation's: a Clone keeps that of its source */
-	bool published; /* manifest_write_publish gave the file its name, whatever it says */
+	bool published;     /* manifest_write_publish gave the file its name, whatever it says */
 };
 
 /* `rebase` may be NULL; the message is then set by the caller. References are taken. UNSUPPORTED:
@@ -128,18 +127,18 @@ int draft_indices(struct draft *draft, struct lancet_error *err);
 int draft_index_edit(struct draft *draft, size_t place,
 	struct Lance__Table__IndexMetadata **ret_message, struct lancet_error *err);
 void draft_index_remove(struct draft *draft, size_t place);
-int draft_index_add(struct draft *draft, struct Lance__Table__IndexMetadata *message,
-	struct lancet_error *err);
+int draft_index_add(
+	struct draft *draft, struct Lance__Table__IndexMetadata *message, struct lancet_error *err);
 
 /* Key and content are borrowed, from the arena. */
-int draft_add_file(struct draft *draft, const char *key, struct slice content,
-	struct lancet_error *err);
+int draft_add_file(
+	struct draft *draft, const char *key, struct slice content, struct lancet_error *err);
 
 /* Common work of every commit, after the operation was applied: removed fragments go, all are put
- * in order, duplicates are refused, data files without live field or lineage column are dropped
- * from fragments that were changed, overlay order and lineage carriers of those are checked, rows
- * that old writers did not count are counted, marks and flags are set, the storage version is held
- * against the files. Time in UTC. */
+ * in order, duplicates are refused. Of fragments that were changed, data files without live field
+ * or lineage column are dropped, overlay order and lineage carriers are checked. Rows that old
+ * writers did not count are counted, marks and flags set, the storage version held against the
+ * files. UTC. */
 int draft_finish(struct draft *draft, int64_t seconds, int32_t nanos, struct lancet_error *err);
 
 /* Memory in the arena, zeroed; and copies of bytes. NULL: no memory left. */

@@ -52,6 +52,7 @@ core_sources += \
 	src/core/data_files.c src/core/data_files.h src/core/data_schema.c src/core/data_schema.h \
 	src/core/file_pool.c src/core/file_pool.h \
 	src/core/fragment_columns.c src/core/fragment_data.c src/core/fragment_data.h \
+	src/core/fragment_stored.c src/core/fragment_stored.h \
 	src/core/json_number.c src/core/json_number.h src/core/json_text.c src/core/json_text.h \
 	src/core/jsonb.h \
 	src/core/overlay.c src/core/overlay.h src/core/overlay_set.c src/core/overlay_set.h \

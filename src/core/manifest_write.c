@@ -7,12 +7,14 @@
 
 #include <inttypes.h>
 
+#include "fragment_stored.h"
 #include "lance/table.pb-c.h"
 #include "manifest_parts.h"
 #include "util/macros.h"
 
 #define RUN_SIZE_MAX (1u << 20) /* bytes of encoded fragments that are kept together */
 #define FRAGMENT_TAG 0x12       /* Manifest.fragments */
+#define BORROWED_MIN (1u << 16) /* bytes of a value that is not copied */
 
 size_t
 writing_varint_size(uint64_t value)
@@ -81,6 +83,49 @@ writing_set_length(struct writing *w, size_t place, uint64_t at, const char *wha
 	return LANCET_OK;
 }
 
+/* A long value behind the other fields: it stays where it is. */
+static int
+put_long(struct writing *w, uint32_t number, ProtobufCBinaryData value)
+{
+	writing_put_varint(&w->run, (uint64_t)number << 3 | 2);
+	writing_put_varint(&w->run, value.len);
+	TRY(writing_flush(w));
+	splice_borrow(w->out, value.data, value.len);
+	return LANCET_OK;
+}
+
+/* Takes a oneof's arm out, when it is the one and its value is long. */
+#define TAKE_LONG(fragment, which, number, value)                                                  \
+	((fragment)->which == (number) && (fragment)->value.len >= BORROWED_MIN                    \
+			? ((fragment)->which = 0, (fragment)->value)                               \
+			: (ProtobufCBinaryData){ 0, NULL })
+
+static int
+put_fragment(struct writing *w, const Lance__Table__DataFragment *message)
+{
+	Lance__Table__DataFragment rest = *message;
+	static const uint32_t numbers[] = {
+		FRAGMENT_INLINE_ROW_IDS,
+		FRAGMENT_INLINE_CREATED,
+		FRAGMENT_INLINE_LAST_UPDATED,
+	};
+	const ProtobufCBinaryData values[] = {
+		TAKE_LONG(&rest, row_id_sequence_case, numbers[0], inline_row_ids),
+		TAKE_LONG(&rest, created_at_version_sequence_case, numbers[1],
+			inline_created_at_versions),
+		TAKE_LONG(&rest, last_updated_at_version_sequence_case, numbers[2],
+			inline_last_updated_at_versions),
+	};
+
+	buf_put_byte(&w->run, FRAGMENT_TAG);
+	writing_put_varint(&w->run, protobuf_c_message_get_packed_size(&message->base));
+	writing_put_message(&w->run, &rest.base);
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (values[i].data != NULL)
+			TRY(put_long(w, numbers[i], values[i]));
+	return w->run.size > RUN_SIZE_MAX ? writing_flush(w) : LANCET_OK;
+}
+
 static int
 put_fragments(struct writing *w)
 {
@@ -93,10 +138,8 @@ put_fragments(struct writing *w)
 		uint64_t at, head;
 
 		if (fragment->message != NULL) {
-			writing_put_field(&w->run, FRAGMENT_TAG, &fragment->message->base);
+			TRY(put_fragment(w, fragment->message));
 			copied_to = UINT64_MAX;
-			if (w->run.size > RUN_SIZE_MAX)
-				TRY(writing_flush(w));
 			continue;
 		}
 		span = &draft->origin->spans[fragment->stored];

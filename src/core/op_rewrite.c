@@ -9,6 +9,7 @@
 
 #include "draft_index.h"
 #include "fragment_checks.h"
+#include "fragment_stored.h"
 #include "lance/transaction.pb-c.h"
 #include "rewrite_parts.h"
 #include "sequence.h"
@@ -41,6 +42,20 @@ group_at(const Message *message, size_t at)
 		message->n_old_fragments, message->n_new_fragments };
 }
 
+/* Ids and versions, which may be long, are not looked at. */
+static int
+look(struct draft *draft, size_t place, const Fragment **ret_fragment, struct lancet_error *err)
+{
+	const struct draft_fragment *fragment = &draft->fragments[place];
+	Fragment *message = fragment->message;
+
+	if (message == NULL)
+		TRY(fragment_stored_bare(
+			draft->origin, fragment->stored, &draft->arena, &message, err));
+	*ret_fragment = message;
+	return LANCET_OK;
+}
+
 static int
 init_step(struct rewrite *rewrite, struct rewrite_step *step, struct lancet_error *err)
 {
@@ -58,7 +73,7 @@ init_step(struct rewrite *rewrite, struct rewrite_step *step, struct lancet_erro
 		size_t place;
 
 		TRY(checks_place(rewrite->draft, group->old_fragments[i]->id, &place, err));
-		TRY(draft_edit(rewrite->draft, place, &step->current[i], err));
+		TRY(look(rewrite->draft, place, &step->current[i], err));
 		step->has_overlays |= step->current[i]->n_overlays > 0;
 	}
 	rewrite->old_count += group->old_count;

@@ -9,6 +9,7 @@
 
 #include "change_build.h"
 #include "fragment.h"
+#include "fragment_stored.h"
 #include "fragment_write.h"
 #include "lance/transaction.pb-c.h"
 #include "rewrite_crew.h"
@@ -103,6 +104,7 @@ give_ids(lancet_rewrite *rewrite, const struct lancet_rewrite_run *run, struct l
 	return LANCET_OK;
 }
 
+/* Nobody needs the ids and versions of the old fragments here: the versions before keep them. */
 static int
 set_group(lancet_change *change, const struct rewrite_task *task, Group *group,
 	struct lancet_error *err)
@@ -113,8 +115,8 @@ set_group(lancet_change *change, const struct rewrite_task *task, Group *group,
 	if (group->old_fragments == NULL || group->new_fragments == NULL)
 		return LANCET_NO_MEMORY;
 	for (size_t i = 0; i < task->source_count; i++)
-		TRY(change_fragment(
-			change, task->sources[i].ordinal, &group->old_fragments[i], err));
+		TRY(fragment_stored_bare(change->read, task->sources[i].ordinal, &change->arena,
+			&group->old_fragments[i], err));
 	for (size_t i = 0; i < task->output_count; i++)
 		group->new_fragments[i] = task->outputs[i].message;
 	group->n_old_fragments = task->source_count;

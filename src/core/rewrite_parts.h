@@ -9,10 +9,11 @@ struct Lance__Table__DataFragment;
 
 /* A group of the message, and what has become of it. */
 struct rewrite_step {
-	struct rewrite_group group;                  /* of draft->message */
-	struct Lance__Table__DataFragment **current; /* its old fragments as the draft has them */
-	uint64_t *new_ids;                           /* once they are added */
-	bool recorded;                               /* the reuse history leads through it */
+	struct rewrite_group group; /* of draft->message */
+	/* Its old fragments as the draft has them, without inline ids and versions. */
+	const struct Lance__Table__DataFragment **current;
+	uint64_t *new_ids; /* once they are added */
+	bool recorded;     /* the reuse history leads through it */
 	bool has_overlays;
 };
 

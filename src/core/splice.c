@@ -42,8 +42,7 @@ add_piece(struct splice *splice)
 void
 splice_copy(struct splice *splice, uint64_t from, uint64_t size)
 {
-	struct splice_piece *last =
-		splice->count == 0 ? NULL : &splice->pieces[splice->count - 1];
+	struct splice_piece *last = splice->count == 0 ? NULL : &splice->pieces[splice->count - 1];
 
 	if (size == 0 || splice->failed)
 		return;
@@ -84,6 +83,17 @@ void
 splice_literal(struct splice *splice, const void *data, size_t size)
 {
 	splice_set(splice, splice_reserve(splice), data, size);
+}
+
+void
+splice_borrow(struct splice *splice, const void *data, size_t size)
+{
+	struct splice_piece *piece = add_piece(splice);
+
+	if (piece == NULL)
+		return;
+	*piece = (struct splice_piece){ .size = size, .borrowed = data, .literal = true };
+	splice->size += size;
 }
 
 void
@@ -128,7 +138,7 @@ find_piece(const struct splice *splice, uint64_t offset)
 
 int
 splice_read(const struct splice *splice, uint64_t offset, size_t size, void *into,
-            struct lancet_error *err)
+	struct lancet_error *err)
 {
 	uint8_t *to = into;
 
@@ -138,7 +148,9 @@ splice_read(const struct splice *splice, uint64_t offset, size_t size, void *int
 		uint64_t skip = offset - piece->at;
 		size_t here = piece->size - skip < size ? (size_t)(piece->size - skip) : size;
 
-		if (piece->literal)
+		if (piece->borrowed != NULL)
+			memcpy(to, piece->borrowed + skip, here);
+		else if (piece->literal)
 			memcpy(to, splice->literals.data + piece->from + skip, here);
 		else
 			TRY(source_read_at(splice->source, piece->from + skip, here, to, err));

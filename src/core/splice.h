@@ -11,9 +11,10 @@
 #include "util/source.h"
 
 struct splice_piece {
-	uint64_t at;   /* offset in the result; set by splice_finish */
-	uint64_t from; /* offset in source, or in literals */
-	uint64_t size; /* bytes */
+	uint64_t at;             /* offset in the result; set by splice_finish */
+	uint64_t from;           /* offset in source, or in literals */
+	uint64_t size;           /* bytes */
+	const uint8_t *borrowed; /* NULL, or a literal that is not in literals */
 	bool literal;
 };
 
@@ -31,6 +32,8 @@ void splice_release(struct splice *splice);
 /* Appends source[from, from + size), which the caller has checked; neighbours become one piece. */
 void splice_copy(struct splice *splice, uint64_t from, uint64_t size);
 void splice_literal(struct splice *splice, const void *data, size_t size);
+/* The same without a copy: the data outlives the splice. */
+void splice_borrow(struct splice *splice, const void *data, size_t size);
 /* A place whose bytes are set later (a length that is not known yet); its index. */
 size_t splice_reserve(struct splice *splice);
 void splice_set(struct splice *splice, size_t index, const void *data, size_t size);

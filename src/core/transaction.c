@@ -13,7 +13,7 @@
 
 #include "lance/transaction.pb-c.h"
 #include "operations.h"
-#include "util/pbunpack.h"
+#include "util/pbborrow.h"
 #include "util/macros.h"
 #include "version.h"
 
@@ -48,7 +48,7 @@ transaction_parse(uint8_t *bytes, size_t size, lancet_transaction **ret_transact
 
 	if (transaction == NULL)
 		return lancet_fail(err, LANCET_NO_MEMORY, "transaction");
-	rc = pb_unpack(&lance__table__transaction__descriptor, slice_of(bytes, size),
+	rc = pb_unpack_borrowing(&lance__table__transaction__descriptor, slice_of(bytes, size),
 	               &transaction->arena, &transaction->message, err);
 	if (rc != LANCET_OK) {
 		lancet_transaction_free(transaction);
