@@ -8,6 +8,7 @@
 #include "arrow_ipc.h"
 
 #include "util/flatbuild.h"
+#include "util/bits.h"
 #include "util/macros.h"
 
 #define BLOCK_SIZE 8192u /* bytes of what has to be made */
@@ -58,25 +59,6 @@ add_bits(struct ipc_plan *plan, const void *bitmap, int64_t first, int64_t count
 		add_part(plan, part);
 }
 
-/* Bits that are 0 among `count` from `first` on. */
-static int64_t
-count_zeros(const uint8_t *bitmap, int64_t first, int64_t count)
-{
-	int64_t ones = 0, i = first, end = first + count;
-
-	for (; i < end && i % 8 != 0; i++)
-		ones += arrow_bit(bitmap, i);
-	for (; end - i >= 64; i += 64) {
-		uint64_t word;
-
-		memcpy(&word, bitmap + i / 8, sizeof(word));
-		ones += __builtin_popcountll(word);
-	}
-	for (; i < end; i++)
-		ones += arrow_bit(bitmap, i);
-	return count - ones;
-}
-
 /* The node of an array and its validity, which is left out where all values are valid. */
 static void
 add_node(struct ipc_plan *plan, const struct ArrowArray *array, int64_t first, int64_t count)
@@ -89,7 +71,8 @@ add_node(struct ipc_plan *plan, const struct ArrowArray *array, int64_t first, i
 	else if (validity == NULL || count == 0)
 		node[1] = 0;
 	else if (array->null_count < 0 || (array->null_count > 0 && count != array->length))
-		node[1] = count_zeros(validity, array->offset + first, count);
+		node[1] = count - (int64_t)bits_count(validity, (uint64_t)(array->offset + first),
+					  (uint64_t)count);
 	buf_put(&plan->nodes, node, sizeof(node));
 	if (array->n_buffers == 0)
 		return;

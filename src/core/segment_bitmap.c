@@ -7,6 +7,7 @@
  */
 #include "segment.h"
 
+#include "util/bits.h"
 #include "util/cursor.h"
 #include "util/macros.h"
 
@@ -16,7 +17,6 @@
 #define BLOCK_SIZE (SEGMENT_RANK_BITS / 8)
 #define COUNT_SIZE (64u * 1024) /* bytes per read of the counting pass; whole blocks */
 #define READ_SIZE  4096u        /* bytes per read of values; whole blocks */
-#define COUNT_STEP 128u         /* bytes whose bits are added up by the byte: at most 16 of 8 */
 
 /* The next bits, 64 at most, as an integer. */
 static uint64_t
@@ -29,33 +29,6 @@ load_bits(const uint8_t *at, size_t size)
 	for (size_t i = 0; i < size; i++)
 		bits |= (uint64_t)at[i] << (8 * i);
 	return bits;
-}
-
-/* The number of bits in each byte, in these bytes: a processor may lack an instruction for it. */
-static uint64_t
-bits_of_bytes(uint64_t bits)
-{
-	bits -= bits >> 1 & 0x5555555555555555u;
-	bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
-	return (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-}
-
-static uint64_t
-count_bits(const uint8_t *at, size_t size)
-{
-	uint64_t count = 0;
-
-	for (size_t done = 0; done < size; done += COUNT_STEP) {
-		size_t step = size - done < COUNT_STEP ? size - done : COUNT_STEP;
-		uint64_t words[COUNT_STEP / 8] = { 0 }, sums = 0; /* in whatever byte order */
-
-		memcpy(words, at + done, step);
-		for (size_t i = 0; i < COUNT_STEP / 8; i++)
-			sums += bits_of_bytes(words[i]);
-		sums = (sums & 0x00ff00ff00ff00ffu) + (sums >> 8 & 0x00ff00ff00ff00ffu);
-		count += sums * 0x0001000100010001u >> 48;
-	}
-	return count;
 }
 
 static int
@@ -93,7 +66,7 @@ segment_count(struct source *src, struct segment *seg, uint64_t *ranks, struct l
 
 			if (ranks != NULL)
 				ranks[(at + block) / BLOCK_SIZE] = total;
-			total += count_bits(bytes + block, block_size);
+			total += bits_count(bytes + block, 0, 8 * block_size);
 		}
 	}
 	seg->length = total;
@@ -134,11 +107,14 @@ emit(struct bits *b, const uint8_t *bytes, size_t size, uint64_t value)
 
 	for (size_t i = 0; i < size && b->count > 0; i += 8) {
 		uint64_t word = load_bits(bytes + i, size - i);
-		uint64_t here = (uint64_t)__builtin_popcountll(word);
 
-		if (here <= b->skip) {
-			b->skip -= here;
-			continue;
+		if (b->skip > 0) {
+			uint64_t here = (uint64_t)__builtin_popcountll(word);
+
+			if (here <= b->skip) {
+				b->skip -= here;
+				continue;
+			}
 		}
 		for (; b->skip > 0; b->skip--)
 			word &= word - 1;
@@ -210,6 +186,6 @@ segment_bitmap_find(struct source *src, const struct segment *seg, const uint64_
 	if ((bytes[size - 1] >> (bit % 8) & 1) == 0)
 		return LANCET_OK;
 	bytes[size - 1] = (uint8_t)(bytes[size - 1] << above); /* the value's bit is the last */
-	*ret_row = ranks[block] + count_bits(bytes, size) - 1;
+	*ret_row = ranks[block] + bits_count(bytes, 0, 8 * size) - 1;
 	return LANCET_OK;
 }

@@ -79,6 +79,39 @@ bits_fill(uint8_t *to, uint64_t first, uint64_t count, bool value)
 		put_byte(to, first, fill & low_mask(count), count);
 }
 
+static inline __attribute__((always_inline)) uint64_t
+count_words(const uint8_t *words, size_t count)
+{
+	uint64_t ones = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word;
+
+		memcpy(&word, words + 8 * i, sizeof(word));
+		ones += (unsigned)__builtin_popcountll(word);
+	}
+	return ones;
+}
+
+#ifdef __x86_64__
+/* Nearly all processors have an instruction for it, but not all that the rest is compiled for. */
+__attribute__((target("popcnt"))) static uint64_t
+count_words_at_once(const uint8_t *words, size_t count)
+{
+	return count_words(words, count);
+}
+#endif
+
+static uint64_t
+words_count(const uint8_t *words, size_t count)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("popcnt"))
+		return count_words_at_once(words, count);
+#endif
+	return count_words(words, count);
+}
+
 uint64_t
 bits_count(const uint8_t *bitmap, uint64_t first, uint64_t count)
 {
@@ -87,13 +120,9 @@ bits_count(const uint8_t *bitmap, uint64_t first, uint64_t count)
 	for (; count > 0 && (first & 7) != 0; first++, count--)
 		ones += bits_get(bitmap, first);
 	bitmap += first >> 3;
-	for (; count >= 64; bitmap += 8, count -= 64) {
-		uint64_t word;
-
-		memcpy(&word, bitmap, sizeof(word));
-		ones += (unsigned)__builtin_popcountll(word);
-	}
-	for (uint64_t i = 0; i < count; i++)
+	ones += words_count(bitmap, (size_t)(count / 64));
+	bitmap += count / 64 * 8;
+	for (uint64_t i = 0; i < count % 64; i++)
 		ones += bits_get(bitmap, i);
 	return ones;
 }
