@@ -1,8 +1,8 @@
 """What we append and compact is read by older releases of pylance, as what pylance wrote is.
 
 LANCEFS_OLD_PYTHON lists interpreters that have one, with a colon between them; a release is asked
-for the file versions that it knows: 0.20 for 2.0, 0.38 for 2.1, 4.0 for all. Without it all of this
-is skipped. In the build directory, for one release:
+for the file versions that it knows: 0.20 for 2.0, 0.38 for 2.1, 4.0 for all. ./quickstart check has
+all three. Without it all of this is skipped. In the build directory, for one release:
 
     python3 -m venv old && old/bin/pip install pylance==0.38.3 pyarrow numpy
     LANCEFS_OLD_PYTHON=$PWD/old/bin/python make check-interop-old
