@@ -6,6 +6,7 @@
  */
 #include "sequence.h"
 
+#include "util/cursor.h"
 #include "util/macros.h"
 #include "util/pbscan.h"
 
@@ -32,6 +33,29 @@ run_field(struct source *src, const struct pb_field *field, struct sequence_elem
 	return segment_parse(src, field->offset, field->value, &element->segment, err);
 }
 
+/* A short span and the version behind it, in memory. False: it is to be walked. */
+static bool
+parse_plain(struct source *src, uint64_t offset, uint64_t size, struct sequence_element *element)
+{
+	struct cursor c = { .at = 0 };
+	uint64_t span;
+
+	if (src->data == NULL || offset > src->size || size > src->size - offset)
+		return false;
+	c.in = slice_of(src->data + offset, (size_t)size);
+	if (cursor_u8(&c) != 0x0a)
+		return false;
+	span = cursor_u8(&c);
+	if (span >= 0x80)
+		return false;
+	cursor_skip(&c, span);
+	if (cursor_u8(&c) != 0x10)
+		return false;
+	element->version = cursor_varint(&c);
+	return !c.bad && cursor_left(&c) == 0 &&
+	       segment_parse(src, offset + 2, span, &element->segment, NULL) == LANCET_OK;
+}
+
 static int
 run_parse(struct source *src, uint64_t offset, uint64_t size, struct sequence_element *ret_element,
 	struct lancet_error *err)
@@ -40,8 +64,11 @@ run_parse(struct source *src, uint64_t offset, uint64_t size, struct sequence_el
 	bool has_span = false;
 	struct pbscan scan = { 0 };
 	struct pb_field field;
-	int rc = pbscan_init(&scan, src, offset, size, HEAD_WINDOW, err);
+	int rc;
 
+	if (parse_plain(src, offset, size, ret_element))
+		return LANCET_OK;
+	rc = pbscan_init(&scan, src, offset, size, HEAD_WINDOW, err);
 	while (pbscan_step(&scan, &field, &rc, err)) {
 		rc = run_field(src, &field, &element, &has_span, err);
 	}

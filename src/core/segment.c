@@ -14,6 +14,8 @@
 
 /* Heads are read in small bites, or the payload behind them would come along. */
 #define HEAD_WINDOW 64u
+/* Bytes of a range whose ends take ten bytes each. */
+#define PLAIN_MAX 24u
 /* Elements that a walk over a whole array holds at once. */
 #define BLOCK_VALUES 512u
 
@@ -159,15 +161,35 @@ finish(struct segment *seg, struct lancet_error *err)
 	return LANCET_OK;
 }
 
-int
-segment_parse(struct source *src, uint64_t offset, uint64_t size, struct segment *ret_segment,
+/* What nearly all runs of versions are: one range with both its ends, in memory. False: it is to be
+ * walked, and *seg is of no use. */
+static bool
+parse_plain(const struct source *src, uint64_t offset, uint64_t size, struct segment *seg)
+{
+	struct cursor c = { .at = 0 };
+
+	if (src->data == NULL || size > PLAIN_MAX || offset > src->size ||
+		size > src->size - offset)
+		return false;
+	c.in = slice_of(src->data + offset, (size_t)size);
+	if (cursor_u8(&c) != 0x0a || cursor_u8(&c) + UINT64_C(2) != size || cursor_u8(&c) != 0x08)
+		return false;
+	*seg = (struct segment){ .kind = SEGMENT_RANGE, .start = cursor_varint(&c) };
+	if (cursor_u8(&c) != 0x10)
+		return false;
+	seg->end = cursor_varint(&c);
+	return !c.bad && cursor_left(&c) == 0;
+}
+
+static int
+walk_arms(struct source *src, uint64_t offset, uint64_t size, struct segment *seg,
 	struct lancet_error *err)
 {
-	struct segment seg = { .kind = SEGMENT_NONE };
 	struct pbscan scan = { 0 };
 	struct pb_field field;
 	int rc = pbscan_init(&scan, src, offset, size, HEAD_WINDOW, err);
 
+	*seg = (struct segment){ .kind = SEGMENT_NONE };
 	while (pbscan_step(&scan, &field, &rc, err)) {
 		if (field.number > SEGMENT_ARRAY)
 			continue;
@@ -175,17 +197,26 @@ segment_parse(struct source *src, uint64_t offset, uint64_t size, struct segment
 			rc = wrong_wire(&field, "segment", err);
 			break;
 		}
-		if (seg.kind != (enum segment_kind)field.number)
-			seg = (struct segment){ .kind = (enum segment_kind)field.number };
-		rc = field.number < SEGMENT_SORTED ? parse_range(src, &field, &seg, err)
-						   : parse_array(src, &field, &seg.array, err);
+		if (seg->kind != (enum segment_kind)field.number)
+			*seg = (struct segment){ .kind = (enum segment_kind)field.number };
+		rc = field.number < SEGMENT_SORTED ? parse_range(src, &field, seg, err)
+						   : parse_array(src, &field, &seg->array, err);
 	}
 	pbscan_release(&scan);
-	if (rc == LANCET_OK)
-		rc = finish(&seg, err);
-	if (rc == LANCET_OK)
-		*ret_segment = seg;
 	return rc;
+}
+
+int
+segment_parse(struct source *src, uint64_t offset, uint64_t size, struct segment *ret_segment,
+	struct lancet_error *err)
+{
+	struct segment seg;
+
+	if (!parse_plain(src, offset, size, &seg))
+		TRY(walk_arms(src, offset, size, &seg, err));
+	TRY(finish(&seg, err));
+	*ret_segment = seg;
+	return LANCET_OK;
 }
 
 /* Widens `count` packed elements at the end of values' storage to 64 bits, front to back: an
