@@ -24,6 +24,9 @@ from commandline import result
 
 PYTHONS = [path for path in os.environ.get("LANCEFS_OLD_PYTHON", "").split(":") if path]
 FIRST, END = map(int, os.environ.get("LANCEFS_ROUNDTRIP_SEEDS", "0:40").split(":"))
+# Both releases of 2.1 and later misread a page whose lists have none but null items, in files that they wrote
+# themselves, too: the first page of these has one such row.
+MISREAD = {("2.1", 16)}
 # Where the release can't read much of what pylance 14.0.2 writes nothing would be compared.
 LEAST_READ = 0.5
 
@@ -57,6 +60,7 @@ def made(home, version, seed):
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda path: Path(path).parts[-3])
 def test_releases_before(python, scratch):
     asked = unread = 0
+    wrong = {}
     comparer = comparefiles.Comparer(python, comparedatasets.__file__)
     for version in known_versions(python):
         for seed in range(FIRST, END):
@@ -67,7 +71,9 @@ def test_releases_before(python, scratch):
             said = comparer.compare(*pair)
             asked += 1
             unread += said == "unread" or (said or "").startswith("pylance ended")
-            assert said in (None, "unread"), (version, seed)
+            if said not in (None, "unread") and (version, seed) not in MISREAD:
+                wrong[version, seed] = said
             shutil.rmtree(home)
     comparer.close()
+    assert not wrong
     assert asked - unread >= LEAST_READ * asked
