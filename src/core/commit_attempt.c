@@ -96,7 +96,6 @@ static int
 encode(struct attempt *attempt, struct lancet_error *err)
 {
 	const ProtobufCMessage *message = &attempt->draft.message->base;
-
 	size_t size = protobuf_c_message_get_packed_size(message);
 
 	if (size > TRANSACTION_SIZE_MAX)

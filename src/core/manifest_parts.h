@@ -24,7 +24,6 @@ struct manifest_sections {
 };
 
 size_t writing_varint_size(uint64_t value);
-void writing_put_varint(struct buf *into, uint64_t value);
 void writing_put_message(struct buf *into, const ProtobufCMessage *message);
 /* A field whose tag is that one byte. */
 void writing_put_field(struct buf *into, uint8_t tag, const ProtobufCMessage *message);

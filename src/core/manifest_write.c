@@ -27,14 +27,6 @@ writing_varint_size(uint64_t value)
 }
 
 void
-writing_put_varint(struct buf *into, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		buf_put_byte(into, (uint8_t)(value | 0x80));
-	buf_put_byte(into, (uint8_t)value);
-}
-
-void
 writing_put_message(struct buf *into, const ProtobufCMessage *message)
 {
 	size_t size = protobuf_c_message_get_packed_size(message);
@@ -47,7 +39,7 @@ void
 writing_put_field(struct buf *into, uint8_t tag, const ProtobufCMessage *message)
 {
 	buf_put_byte(into, tag);
-	writing_put_varint(into, protobuf_c_message_get_packed_size(message));
+	buf_put_varint(into, protobuf_c_message_get_packed_size(message));
 	writing_put_message(into, message);
 }
 
@@ -87,8 +79,8 @@ writing_set_length(struct writing *w, size_t place, uint64_t at, const char *wha
 static int
 put_long(struct writing *w, uint32_t number, ProtobufCBinaryData value)
 {
-	writing_put_varint(&w->run, (uint64_t)number << 3 | 2);
-	writing_put_varint(&w->run, value.len);
+	buf_put_varint(&w->run, (uint64_t)number << 3 | 2);
+	buf_put_varint(&w->run, value.len);
 	TRY(writing_flush(w));
 	splice_borrow(w->out, value.data, value.len);
 	return LANCET_OK;
@@ -118,7 +110,7 @@ put_fragment(struct writing *w, const Lance__Table__DataFragment *message)
 	};
 
 	buf_put_byte(&w->run, FRAGMENT_TAG);
-	writing_put_varint(&w->run, protobuf_c_message_get_packed_size(&message->base));
+	buf_put_varint(&w->run, protobuf_c_message_get_packed_size(&message->base));
 	writing_put_message(&w->run, &rest.base);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		if (values[i].data != NULL)
@@ -149,7 +141,7 @@ put_fragments(struct writing *w)
 			splice_copy(w->out, at - head, head + span->size);
 		} else {
 			buf_put_byte(&w->run, FRAGMENT_TAG);
-			writing_put_varint(&w->run, span->size);
+			buf_put_varint(&w->run, span->size);
 			TRY(writing_flush(w));
 			splice_copy(w->out, at, span->size);
 		}

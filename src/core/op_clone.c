@@ -143,8 +143,8 @@ put_partition(struct buf *into, struct slice partition, uint32_t base, struct la
 	}
 	buf_put_slice(into, partition);
 	if (!has_base) {
-		writing_put_varint(into, PARTITION_BASE << 3 | PB_VARINT);
-		writing_put_varint(into, base);
+		buf_put_varint(into, PARTITION_BASE << 3 | PB_VARINT);
+		buf_put_varint(into, base);
 	}
 	return LANCET_OK;
 }

@@ -35,8 +35,8 @@ put_number(struct buf *into, uint32_t number, uint64_t value)
 {
 	if (value == 0)
 		return;
-	writing_put_varint(into, number << 3 | PB_VARINT);
-	writing_put_varint(into, value);
+	buf_put_varint(into, number << 3 | PB_VARINT);
+	buf_put_varint(into, value);
 }
 
 /* A message that is appended to another one, and released. */

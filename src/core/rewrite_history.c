@@ -18,8 +18,8 @@ enum { ORDERED_SURVIVORS = 1 };
 static void
 put_varint(struct buf *into, uint32_t number, uint64_t value)
 {
-	writing_put_varint(into, number << 3 | PB_VARINT);
-	writing_put_varint(into, value);
+	buf_put_varint(into, number << 3 | PB_VARINT);
+	buf_put_varint(into, value);
 }
 
 static struct slice

@@ -27,8 +27,8 @@ typedef Lance__Table__IndexMetadata Entry;
 void
 history_put_bytes(struct buf *into, uint32_t number, struct slice bytes)
 {
-	writing_put_varint(into, number << 3 | PB_BYTES);
-	writing_put_varint(into, bytes.size);
+	buf_put_varint(into, number << 3 | PB_BYTES);
+	buf_put_varint(into, bytes.size);
 	buf_put_slice(into, bytes);
 }
 
@@ -159,8 +159,8 @@ put_outside(
 	uuid_format(entry->uuid->uuid.data, uuid);
 	(void)snprintf(key, DETAILS_KEY_MAX, "_indices/%s/" DETAILS_FILE, uuid);
 	history_put_bytes(&external, EXTERNAL_PATH, slice_text(DETAILS_FILE));
-	writing_put_varint(&external, EXTERNAL_SIZE << 3 | PB_VARINT);
-	writing_put_varint(&external, content.size);
+	buf_put_varint(&external, EXTERNAL_SIZE << 3 | PB_VARINT);
+	buf_put_varint(&external, content.size);
 	history_put_bytes(details, DETAILS_EXTERNAL, buf_slice(&external));
 	buf_release(&external);
 	return draft_add_file(draft, key, slice_of(bytes, content.size), err);

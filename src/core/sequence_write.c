@@ -23,29 +23,21 @@
  * shorter without. */
 #define PLACED_SIZE 4096u
 
-static void
-put_varint(struct buf *into, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		buf_put_byte(into, (uint8_t)(value | 0x80));
-	buf_put_byte(into, (uint8_t)value);
-}
-
 /* Zero is the default and not stored. */
 static void
 put_number(struct buf *into, uint32_t field, uint64_t value)
 {
 	if (value == 0)
 		return;
-	put_varint(into, field << 3 | WIRE_VARINT);
-	put_varint(into, value);
+	buf_put_varint(into, field << 3 | WIRE_VARINT);
+	buf_put_varint(into, value);
 }
 
 static void
 put_head(struct buf *into, uint32_t field, size_t size)
 {
-	put_varint(into, field << 3 | WIRE_BYTES);
-	put_varint(into, size);
+	buf_put_varint(into, field << 3 | WIRE_BYTES);
+	buf_put_varint(into, size);
 }
 
 /* Takes the bytes of the part; its failure becomes that of the whole. */

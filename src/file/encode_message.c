@@ -11,27 +11,19 @@
 #define WIRE_BYTES  2u
 
 void
-message_put_varint(struct buf *into, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		buf_put_byte(into, (uint8_t)(value | 0x80));
-	buf_put_byte(into, (uint8_t)value);
-}
-
-void
 message_put_number(struct buf *into, unsigned field, uint64_t value)
 {
 	if (value == 0)
 		return;
-	message_put_varint(into, field << 3 | WIRE_VARINT);
-	message_put_varint(into, value);
+	buf_put_varint(into, field << 3 | WIRE_VARINT);
+	buf_put_varint(into, value);
 }
 
 void
 message_put_bytes(struct buf *into, unsigned field, struct slice bytes)
 {
-	message_put_varint(into, field << 3 | WIRE_BYTES);
-	message_put_varint(into, bytes.size);
+	buf_put_varint(into, field << 3 | WIRE_BYTES);
+	buf_put_varint(into, bytes.size);
 	buf_put_slice(into, bytes);
 }
 
@@ -150,7 +142,7 @@ message_packed_struct(struct buf *into, const uint64_t *widths, size_t count)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		message_put_varint(&bits, 8 * widths[i]);
+		buf_put_varint(&bits, 8 * widths[i]);
 		sum += 8 * widths[i];
 	}
 	put_content(&packed, 1, &bits);

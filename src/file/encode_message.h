@@ -9,7 +9,6 @@
 #include "util/buf.h"
 
 /* Fields of any message. A number of 0 is left out, as proto3 does. */
-void message_put_varint(struct buf *into, uint64_t value);
 void message_put_number(struct buf *into, unsigned field, uint64_t value);
 void message_put_bytes(struct buf *into, unsigned field, struct slice bytes);
 

@@ -132,7 +132,7 @@ wrap_page(void *context, struct page_out *page, struct lancet_error *err)
 	const struct field *field = wrapping->field;
 
 	for (;; field = field->parent) {
-		message_put_varint(
+		buf_put_varint(
 			&layers, LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_ITEM);
 		if (field == wrapping->root)
 			break;

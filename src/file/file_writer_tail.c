@@ -115,12 +115,12 @@ file_writer_add_page(struct file_writer *writer, struct column_out *column, uint
 	struct buf page = { 0 }, numbers = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		message_put_varint(&numbers, places[i].offset);
+		buf_put_varint(&numbers, places[i].offset);
 	if (count > 0)
 		message_put_bytes(&page, 1, buf_slice(&numbers));
 	numbers.size = 0;
 	for (size_t i = 0; i < count; i++)
-		message_put_varint(&numbers, places[i].size);
+		buf_put_varint(&numbers, places[i].size);
 	if (count > 0)
 		message_put_bytes(&page, 2, buf_slice(&numbers));
 	message_put_number(&page, 3, length);

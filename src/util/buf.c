@@ -102,6 +102,14 @@ buf_put_byte(struct buf *b, uint8_t byte)
 }
 
 void
+buf_put_varint(struct buf *b, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		buf_put_byte(b, (uint8_t)(value | 0x80));
+	buf_put_byte(b, (uint8_t)value);
+}
+
+void
 buf_fill(struct buf *b, uint8_t byte, size_t count)
 {
 	if (count == 0 || !reserve(b, count))

@@ -24,6 +24,7 @@ void buf_put(struct buf *b, const void *data, size_t size);
 void buf_put_slice(struct buf *b, struct slice s);
 void buf_put_text(struct buf *b, const char *text);
 void buf_put_byte(struct buf *b, uint8_t byte);
+void buf_put_varint(struct buf *b, uint64_t value); /* as protobuf has it */
 void buf_fill(struct buf *b, uint8_t byte, size_t count);
 void buf_printf(struct buf *b, const char *fmt, ...) LANCET_PRINTF(2, 3);
 /* LANCET_OK, or the sticky failure put into err with `what` as its subject. */

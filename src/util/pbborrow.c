@@ -24,14 +24,6 @@ struct borrowing {
 	size_t count, capacity;
 };
 
-static void
-put_varint(struct buf *out, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		buf_put_byte(out, (uint8_t)(value | 0x80));
-	buf_put_byte(out, (uint8_t)value);
-}
-
 static int
 put_mark(struct borrowing *borrowing, struct slice value, struct buf *out, struct lancet_error *err)
 {
@@ -48,7 +40,7 @@ put_mark(struct borrowing *borrowing, struct slice value, struct buf *out, struc
 	}
 	borrowing->values[borrowing->count++] = value;
 	memcpy(mark.secret, borrowing->secret, sizeof(mark.secret));
-	put_varint(out, sizeof(mark));
+	buf_put_varint(out, sizeof(mark));
 	buf_put(out, &mark, sizeof(mark));
 	return LANCET_OK;
 }
@@ -77,14 +69,14 @@ put_marked(struct borrowing *borrowing, const ProtobufCMessageDescriptor *type, 
 			continue;
 		}
 		value = slice_of(in.data + field.offset, (size_t)field.value);
-		put_varint(out, (uint64_t)field.number << 3 | PB_BYTES);
+		buf_put_varint(out, (uint64_t)field.number << 3 | PB_BYTES);
 		if (known->type == PROTOBUF_C_TYPE_BYTES) {
 			TRY(put_mark(borrowing, value, out, err));
 		} else {
 			struct buf inner = { 0 };
 			int rc = put_marked(borrowing, known->descriptor, value, &inner, err);
 
-			put_varint(out, inner.size);
+			buf_put_varint(out, inner.size);
 			buf_put_slice(out, buf_slice(&inner));
 			if (rc == LANCET_OK)
 				rc = buf_check(&inner, "message", err);
